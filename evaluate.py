@@ -1,0 +1,458 @@
+"""评测：两套系统答同一组冻结题，失败按身份记录，由发布门给出结论。
+
+用法：python evaluate.py [--report 文件] [--compare] [--frozen 文件]
+      python evaluate.py --probe
+冻结集只在这里使用；每次使用都记进 output/frozen_runs.jsonl。
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from answer_adapter import CITATION
+from evidence_assistant import (
+    DATA,
+    PROGRAM_VERSION,
+    ROOT,
+    ChineseParser,
+    Chunk,
+    InputError,
+    KeywordBaseline,
+    Result,
+    TfidfIndex,
+    ask,
+    character_ngrams,
+    command_line,
+    json_text,
+    load_cases,
+    load_corpus,
+    load_keyword_rules,
+    normalize,
+    parameters_in_force,
+    visible,
+    write_whole,
+)
+
+FROZEN = DATA / "fixed_qa.json"
+LEDGER = ROOT / "output" / "frozen_runs.jsonl"
+CANDIDATE, BASELINE = TfidfIndex.name, KeywordBaseline.name
+CATEGORIES = ("normal", "paraphrase", "boundary", "safety", "unknown", "conflict", "expired")
+
+# （预期路由, 实际路由）→（失败种类, 代价）。放行了不该放行的，代价高；该答没答，损失可用性。
+FAILURE_KINDS = {
+    ("refuse", "answer"): ("out_of_scope_answer", "high"),
+    ("refuse", "conflict"): ("out_of_scope_conflict", "usability"),
+    ("answer", "refuse"): ("missed_evidence", "usability"),
+    ("answer", "conflict"): ("false_conflict", "usability"),
+    ("answer", "answer"): ("wrong_evidence", "high"),
+    ("conflict", "refuse"): ("missed_evidence", "usability"),
+    ("conflict", "answer"): ("hidden_conflict", "high"),
+    ("conflict", "conflict"): ("incomplete_conflict", "high"),
+}
+
+
+# ---- 一、题集与隔离 ----
+
+
+def questions_leak(first: str, second: str) -> bool:
+    """返回两个问题是否互相泄漏：规范化后相同，或 6 字以上的一方被包含，或片段重合度不低于 0.6。
+
+    重合度是两者 2/3-gram 集合的 Jaccard 系数：交集大小除以并集大小。
+    """
+    a, b = normalize(first), normalize(second)
+    if a == b or any(len(x) >= 6 and x in y for x, y in ((a, b), (b, a))):
+        return True
+    grams_a, grams_b = set(character_ngrams(a)), set(character_ngrams(b))
+    union = grams_a | grams_b
+    return bool(union) and len(grams_a & grams_b) / len(union) >= 0.6
+
+
+def leaking_pairs(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """返回两组题之间互相泄漏的编号对。"""
+    return [
+        (a["id"], b["id"]) for a in first for b in second if questions_leak(a["question"], b["question"])
+    ]
+
+
+def load_frozen(chunks: list[Chunk], path: Path = FROZEN) -> dict[str, Any]:
+    """返回冻结集 {"version", "items"}；与校准集泄漏的题集不能当冻结集，抛出 InputError。"""
+    frozen = load_cases(path, chunks, "required_citations", "forbidden_citations")
+    for item in frozen["items"]:
+        if item.get("category") not in CATEGORIES:
+            raise InputError(f"{path}：{item['id']} 的 category 应为 {'、'.join(CATEGORIES)} 之一")
+    calibration = load_cases(DATA / "calibration_qa.json", chunks, "required_candidates")
+    for ours, theirs in leaking_pairs(frozen["items"], calibration["items"]):
+        raise InputError(f"{path}：{ours} 与校准题 {theirs} 实为同一问，不能作为冻结题")
+    return frozen
+
+
+# ---- 二、逐题评测 ----
+
+
+def unsupported_sentences(result: Result) -> int:
+    """返回回答中不能在证据原文里逐字找到的句子数；只数 answer 路由。"""
+    if result["route"] != "answer":
+        return 0
+    text = CITATION.sub("", result["answer"])
+    for mark in "。！？!?\n":
+        text = text.replace(mark, "\n")
+    sentences = [sentence.strip() for sentence in text.split("\n") if sentence.strip()]
+    return sum(not any(s in item["text"] for item in result["evidence"]) for s in sentences)
+
+
+def run_case(retriever: Any, item: dict[str, Any]) -> tuple[dict[str, Any], Result]:
+    """返回一道题的记录与完整结果。
+
+    通过要同时满足：路由相同、必需引用齐全、禁用编号既不在证据里也不在命中里。
+    """
+    result = ask(item["question"], retriever)
+    hits = retriever.search(item["question"])
+    shown = {entry["chunk_id"] for entry in [*hits, *result["evidence"]]}
+    passed = (
+        result["route"] == item["expected_route"]
+        and set(item["required_citations"]) <= set(result["citations"])
+        and not shown & set(item.get("forbidden_citations", ()))
+    )
+    record = {
+        "id": item["id"], "expected_route": item["expected_route"], "route": result["route"],
+        "citations": result["citations"], "hits": [hit["chunk_id"] for hit in hits],
+        "scores": [hit["score"] for hit in hits], "passed": passed,
+    }  # fmt: skip
+    return record, result
+
+
+def describe_failure(system: str, item: dict[str, Any], case: dict[str, Any]) -> dict[str, Any]:
+    """返回一次失败的身份：哪套系统、哪道题、错在哪里、代价高低。"""
+    if set(item["forbidden_citations"]) & {*case["hits"], *case["citations"]}:
+        kind, cost = "forbidden_source", "high"
+    else:
+        kind, cost = FAILURE_KINDS[item["expected_route"], case["route"]]
+    missing = [key for key in item["required_citations"] if key not in case["citations"]]
+    return {
+        "system": system, "question_id": item["id"], "route": case["route"], "citations": case["citations"],
+        "missing_citations": missing, "kind": kind, "cost": cost,
+    }  # fmt: skip
+
+
+def evaluate_system(
+    retriever: Any, items: list[dict[str, Any]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """返回 (一套系统的成绩, 失败列表)。人工复核时间没有测量，记为 null 并写明原因。"""
+    cases, failures, illegal, unsupported = [], [], 0, 0
+    for item in items:
+        case, result = run_case(retriever, item)
+        # 有证据却拒答，只有一个原因：回答没有通过引用校验。
+        illegal += result["route"] == "refuse" and bool(result["evidence"])
+        unsupported += unsupported_sentences(result)
+        cases.append(case)
+        if not case["passed"]:
+            failures.append(describe_failure(retriever.name, item, case))
+    return {
+        "passed": sum(case["passed"] for case in cases), "total": len(cases),
+        "illegal_citations": illegal, "unsupported_sentences": unsupported,
+        "high_cost_errors": sum(failure["cost"] == "high" for failure in failures),
+        "human_review_minutes": None, "human_review_minutes_reason": "没有计时，未定义",
+        "cases": cases,
+    }, failures  # fmt: skip
+
+
+# ---- 三、发布门与结论 ----
+
+
+def release_gates(
+    systems: dict[str, Any], failures: list[dict[str, Any]], items: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """返回各道发布门 {gate, passed, why}；无法测量的门 passed 为 null，同样不放行。"""
+    ours, base = systems[CANDIDATE], systems[BASELINE]
+    case = {row["id"]: row for row in ours["cases"]}
+    failed = [row["id"] for row in ours["cases"] if not row["passed"]]
+
+    def ids(*categories: str) -> list[str]:
+        return [item["id"] for item in items if item["category"] in categories]
+
+    def gate(name: str, passed: bool | None, why: str) -> dict[str, Any]:
+        return {"gate": name, "passed": passed, "why": why}
+
+    unknown, conflicts = ids("unknown"), ids("conflict")
+    answered = [key for key in unknown if case[key]["route"] != "refuse"]
+    hidden = [key for key in conflicts if not case[key]["passed"]]
+    expired = [f["question_id"] for f in failures if f["kind"] == "forbidden_source"]
+    guarded = [item["id"] for item in items if item["forbidden_citations"]]
+    score = f"{ours['passed']}/{ours['total']}"
+
+    def listed(keys: list[str]) -> str:
+        return "、".join(keys) or "无"
+
+    def measured(population: list[str], bad: list[str], why: str) -> tuple[bool | None, str]:
+        return (not bad, why) if population else (None, "题集里没有这一类题，未测量")
+
+    return [
+        gate("tfidf_passes_all", not failed, f"通过 {score}，未通过：{listed(failed)}"),
+        gate(
+            "no_unknown_answered",
+            *measured(unknown, answered, f"{len(unknown)} 道陌生题，没有拒答的：{listed(answered)}"),
+        ),
+        gate(
+            "tfidf_better_than_baseline",
+            ours["passed"] > base["passed"],
+            f"字符 TF-IDF {score}，关键词基线 {base['passed']}/{base['total']}",
+        ),
+        gate(
+            "no_forbidden_source",
+            *measured(guarded, expired, f"{len(guarded)} 道题禁用过期资料，出现过的：{listed(expired)}"),
+        ),
+        gate(
+            "conflicts_shown",
+            *measured(conflicts, hidden, f"{len(conflicts)} 道冲突题，没有并列的：{listed(hidden)}"),
+        ),
+        gate("no_illegal_citation", not ours["illegal_citations"], f"越界引用 {ours['illegal_citations']} 处"),
+        gate(
+            "no_unsupported_sentence",
+            not ours["unsupported_sentences"],
+            f"证据里找不到的句子 {ours['unsupported_sentences']} 句",
+        ),
+    ]
+
+
+def verdict(gates: list[dict[str, Any]], failures: list[dict[str, Any]], items: list[dict[str, Any]]) -> str:
+    """返回验收结论，按顺序取第一个成立的：
+
+    题集没有一道资料范围内的题 → 转责任人；全部发布门通过 → 采用；
+    时效、冲突或引用失控 → 退回；其余 → 限用（只用于查找候选段落，结论全部人工复核）。
+    """
+    passed = {gate["gate"]: gate["passed"] for gate in gates}
+    if all(item["expected_route"] == "refuse" for item in items):
+        return "转责任人"
+    if all(passed.values()):
+        return "采用"
+    controls = ("no_forbidden_source", "conflicts_shown", "no_illegal_citation", "no_unsupported_sentence")
+    wrong = any(f["system"] == CANDIDATE and f["kind"] == "wrong_evidence" for f in failures)
+    return "退回" if wrong or any(passed[name] is False for name in controls) else "限用"
+
+
+def frozen_report(path: Path = FROZEN) -> dict[str, Any]:
+    """返回完整评测报告；没有时间、路径和主机名，同样的输入得到同样的字节。"""
+    chunks = load_corpus()["chunks"]
+    frozen = load_frozen(chunks, path)
+    systems, failures = {}, []
+    for retriever in (TfidfIndex(chunks), KeywordBaseline(chunks, load_keyword_rules(chunks))):
+        systems[retriever.name], failed = evaluate_system(retriever, frozen["items"])
+        failures += failed
+    gates = release_gates(systems, failures, frozen["items"])
+    parameters = parameters_in_force(chunks)
+    return {
+        "decision": "ready_for_use" if all(g["passed"] for g in gates) else "not_ready_for_use",
+        "verdict": verdict(gates, failures, frozen["items"]),
+        "versions": {
+            "model": f"{CANDIDATE}, {BASELINE}",
+            "index": parameters["index_version"],
+            "program": PROGRAM_VERSION,
+            "test_set": frozen["version"],
+        },
+        "parameters": parameters,
+        "systems": systems,
+        "failures": failures,
+        "release_gates": gates,
+    }
+
+
+def report_text(report: dict[str, Any]) -> str:
+    """返回逐题表、失败身份、发布门与结论。"""
+    lines = []
+    for name, system in report["systems"].items():
+        lines.append(f"{name}：{system['passed']}/{system['total']}")
+        for case in system["cases"]:
+            hits = " ".join(f"{k}:{s:.6f}" for k, s in zip(case["hits"], case["scores"], strict=True)) or "无"
+            mark = "通过" if case["passed"] else "失败"
+            cited = "、".join(case["citations"]) or "无"
+            lines.append(
+                f"  {case['id']} 预期 {case['expected_route']:<8} 实际 {case['route']:<8} {mark}"
+                f"  引用 {cited}  命中 {hits}"
+            )
+    for failure in report["failures"]:
+        missing = "、".join(failure["missing_citations"]) or "无"
+        lines.append(
+            f"失败 {failure['system']}:{failure['question_id']} {failure['kind']}（代价 {failure['cost']}）"
+            f" 引用 {'、'.join(failure['citations']) or '无'} 缺少引用 {missing}"
+        )
+    marks = {True: "通过", False: "未过", None: "未定义"}
+    lines += [f"发布门 {g['gate']}：{marks[g['passed']]}（{g['why']}）" for g in report["release_gates"]]
+    lines.append(f"结论：{report['decision']}（{report['verdict']}）")
+    return visible("\n".join(lines))
+
+
+# ---- 四、两套系统能不能分出高下 ----
+
+
+def wilson_interval(passed: int, total: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """返回通过率的 95% Wilson 区间（Wilson 1927，不加连续性校正）。"""
+    rate = passed / total
+    centre = rate + z * z / (2 * total)
+    half = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
+    scale = 1 + z * z / total
+    return (centre - half) / scale, (centre + half) / scale
+
+
+def exact_paired_test(only_first: int, only_second: int) -> float:
+    """返回精确 McNemar 检验的双侧 p 值：只看一方对、一方错的题，零假设下各占一半。"""
+    n, k = only_first + only_second, min(only_first, only_second)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
+
+
+def comparison_text(report: dict[str, Any]) -> str:
+    """返回两套系统失败的对照、各自的区间、配对检验，以及一句结论。"""
+    lines = ["两套系统的失败："]
+    costs = {"high": "高代价：把资料没有的事答了出去", "usability": "可用性：有依据却没有答出来"}
+    passed: dict[str, set[str]] = {}
+    for name, system in report["systems"].items():
+        passed[name] = {case["id"] for case in system["cases"] if case["passed"]}
+        low, high = wilson_interval(system["passed"], system["total"])
+        lines.append(f"  {name}：{system['passed']}/{system['total']}，95% Wilson 区间 {low:.3f} 至 {high:.3f}")
+        for f in report["failures"]:
+            if f["system"] == name:
+                lines.append(f"    {f['question_id']} {f['kind']}（{costs[f['cost']]}）")
+    first, second = passed[CANDIDATE], passed[BASELINE]
+    p = exact_paired_test(len(first - second), len(second - first))
+    total = report["systems"][CANDIDATE]["total"]
+    lines.append(
+        f"  只有前者通过 {len(first - second)} 题，只有后者通过 {len(second - first)} 题，"
+        f"精确配对检验 p = {p:.3f}"
+    )
+    different = "分得出高下" if p < 0.05 else "分不出高下"
+    lines.append(f"在 {total} 道题上，这两套系统{different}（p = {p:.3f}）；它们错的题不同，错的代价也不同。")
+    return "\n".join(lines)
+
+
+# ---- 五、账本与探测 ----
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def _unix_lines(path: Path) -> bytes:
+    return path.read_bytes().replace(b"\r\n", b"\n")
+
+
+@contextlib.contextmanager
+def _locked(handle: IO[bytes]) -> Iterator[None]:
+    """整个追加期间独占账本；进程被杀时由操作系统释放。"""
+    try:
+        import fcntl
+    except ImportError:  # Windows 没有 fcntl
+        import msvcrt
+
+        handle.seek(0)
+        msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK, 1)
+        try:
+            yield
+        finally:
+            handle.seek(0)
+            msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
+    else:
+        fcntl.flock(handle.fileno(), fcntl.LOCK_EX)
+        yield
+
+
+def append_ledger(report: dict[str, Any], frozen: Path = FROZEN, ledger: Path = LEDGER) -> str:
+    """追加一条冻结集使用记录，返回账本的一行说明。只读目录里只作提示，不算失败。
+
+    每条含资料、代码、结果的摘要和上一行的摘要；删改中间任何一行都会断链。
+    整本删除、截去末尾看不出来：账本防的是遗忘，不是有心造假。
+    """
+    entry = {
+        "data": _digest(
+            *(_unix_lines(p) for p in (DATA / "corpus.json", DATA / "keyword_rules.json", frozen))
+        ),
+        "code": _digest(*(_unix_lines(path) for path in sorted(ROOT.glob("*.py")))),
+        "result": _digest(json_text(report).encode("utf-8")),
+    }
+    try:
+        with ledger.open("a+b") as handle, _locked(handle):
+            handle.seek(0)
+            old = handle.read()
+            lines = old.splitlines()
+            entry["previous"] = hashlib.sha256(lines[-1]).hexdigest() if lines else ""
+            line = json.dumps(entry, sort_keys=True).encode("ascii")
+            # 上次写到一半就断电，末行可能没有换行：另起一行，不去动它。
+            handle.write((b"" if old.endswith(b"\n") or not old else b"\n") + line + b"\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+    except OSError as error:
+        return f"账本：这里不能写（{error.strerror or error}），本次使用没有记录。"
+    return ledger_text(ledger, started=not lines)
+
+
+def ledger_text(ledger: Path = LEDGER, *, started: bool = False) -> str:
+    """返回账本说明：不同的 (资料, 代码) 组合数，以及缺失或断链的位置。"""
+    if not ledger.exists():
+        return "账本：没有记录（还没有用过冻结集，或账本被删除）。"
+    pairs, broken, previous = set(), [], ""
+    for number, line in enumerate(ledger.read_bytes().splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            pairs.add((entry["data"], entry["code"]))
+            intact = entry["previous"] == previous
+        except (ValueError, KeyError, TypeError):
+            intact = False
+        if not intact:
+            broken.append(str(number))
+        previous = hashlib.sha256(line).hexdigest()
+    text = f"账本：这份副本上，冻结集已被 {len(pairs)} 组不同的（资料、代码）用过。"
+    if started:
+        text += "此前没有记录：首次使用，或账本被删除。"
+    return text + (f"断链：第 {'、'.join(broken)} 行被改动，或它的前一行缺失。" if broken else "链条完整。")
+
+
+def load_probe(chunks: list[Chunk], path: Path = DATA / "probe_qa.json") -> dict[str, Any]:
+    """返回探测集：资料外的陌生题与换了说法的范围内题，只用来量拒答有多弱。"""
+    return load_cases(path, chunks, "required_citations")
+
+
+def probe_text() -> str:
+    """返回每套系统在探测集两类题上各答对多少；探测集不参与选参，也不参与发布。"""
+    chunks = load_corpus()["chunks"]
+    items = load_probe(chunks)["items"]
+    lines = ["探测集（不参与选参与发布，只看拒答有多弱）："]
+    for retriever in (TfidfIndex(chunks), KeywordBaseline(chunks, load_keyword_rules(chunks))):
+        right = {"refuse": 0, "answer": 0}
+        for item in items:
+            right[item["expected_route"]] += run_case(retriever, item)[0]["passed"]
+        total = {route: sum(item["expected_route"] == route for item in items) for route in right}
+        lines.append(
+            f"  {retriever.name}：陌生题正确拒答 {right['refuse']}/{total['refuse']}，"
+            f"换说法题正确引用 {right['answer']}/{total['answer']}"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """命令行入口。not_ready_for_use 是结果，不是错误，退出码 0。"""
+    parser = ChineseParser("两套系统答同一组冻结题，给出失败身份、发布门与结论。")
+    parser.add_argument("--report", metavar="文件", type=Path, help="另存完整报告（.json）")
+    parser.add_argument("--compare", action="store_true", help="对照两套系统的失败，并做区间与配对检验")
+    parser.add_argument("--frozen", metavar="文件", type=Path, default=FROZEN, help="改用同格式的另一份冻结题")
+    parser.add_argument("--probe", action="store_true", help="只跑探测集，不碰冻结集")
+    with command_line():
+        options = parser.parse_args(arguments)
+        if options.probe:
+            print(probe_text())
+            return
+        report = frozen_report(options.frozen)
+        print(report_text(report))
+        if options.compare:
+            print(comparison_text(report))
+        print(append_ledger(report, options.frozen))
+        if options.report:
+            write_whole(options.report, json_text(report))
+
+
+if __name__ == "__main__":
+    main()
