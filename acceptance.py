@@ -22,10 +22,12 @@ from typing import Any
 import calibrate
 import evaluate
 from evidence_assistant import (
+    DATA,
     MIN_SCORE,
     REFERENCE_REPORT,
     ROOT,
     TOP_K,
+    ChineseParser,
     Chunk,
     InputError,
     KeywordBaseline,
@@ -33,10 +35,13 @@ from evidence_assistant import (
     active_chunks,
     command_line,
     json_text,
+    lines_text,
     load_corpus,
     load_keyword_rules,
     normalize,
+    paragraph,
     read_json,
+    read_records,
     resolve_question,
     visible,
     write_whole,
@@ -54,9 +59,11 @@ REQUIRED_FILES = (
     "output/reference_report.json", "output/reference_calibration.json", *TEST_FILES,
 )  # fmt: skip
 UNIT_TESTS = 14
+QUESTION_KINDS = ("fact", "rule", "calculation", "judgment")
+EVIDENCE_QUESTION_FIELDS = ("question", "kind", "evidence_needed", "timeliness", "without_evidence", "owner")
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """一项核对不上：消息说清是哪一处。"""
 
 
@@ -67,13 +74,27 @@ def check_files() -> str:
     """二十个必需文件都在，七个 Python 文件语法正确。"""
     missing = [name for name in REQUIRED_FILES if not (ROOT / name).is_file()]
     if missing:
-        raise Mismatch(f"缺少必需文件：{'、'.join(missing)}")
+        raise MismatchError(f"缺少必需文件：{'、'.join(missing)}")
     for name in (*MODULES, *TEST_FILES):
         try:
             ast.parse((ROOT / name).read_bytes(), filename=name)
         except (SyntaxError, ValueError) as error:
-            raise Mismatch(f"{name} 语法有误：{error}") from error
+            raise MismatchError(f"{name} 语法有误：{error}") from error
     return f"{len(REQUIRED_FILES)} 个必需文件齐全，{len((*MODULES, *TEST_FILES))} 个 Python 文件语法正确"
+
+
+def check_evidence_questions() -> str:
+    """证据问题表每一项都写全，四类问题都有。"""
+    path = DATA / "evidence_questions.json"
+    items = read_records(path, "items", "id")["items"]
+    for item in items:
+        for field in EVIDENCE_QUESTION_FIELDS:
+            if not isinstance(item.get(field), str) or not item[field].strip():
+                raise InputError(f"{path}：{item['id']} 的 {field} 应为非空字符串")
+    kinds = Counter(item["kind"] for item in items)
+    if kinds.keys() != set(QUESTION_KINDS):
+        raise MismatchError(f"证据问题的类型应恰为 {'、'.join(QUESTION_KINDS)}，现有 {'、'.join(kinds)}")
+    return f"{len(items)} 个证据问题，" + "、".join(f"{kind} {kinds[kind]}" for kind in QUESTION_KINDS)
 
 
 # ---- 二、隔离：冻结题没有提前出现 ----
@@ -90,7 +111,7 @@ def check_question_sets(chunks: list[Chunk]) -> str:
     for i, first in enumerate(names):
         for second in names[i + 1 :]:
             for a, b in evaluate.leaking_pairs(sets[first], sets[second]):
-                raise Mismatch(f"{first}题 {a} 与{second}题 {b} 实为同一问")
+                raise MismatchError(f"{first}题 {a} 与{second}题 {b} 实为同一问")
     return "校准集、探测集、冻结集互不泄漏（" + "、".join(f"{k} {len(v)} 题" for k, v in sets.items()) + "）"
 
 
@@ -103,46 +124,50 @@ def _output_texts(value: Any) -> Iterator[str]:
         yield from (text for item in value if not isinstance(item, str) for text in _output_texts(item))
     elif isinstance(value, dict):
         for key, item in value.items():
-            if not str(key).startswith("image/png"):
+            if key not in ("output_type", "name", "metadata", "execution_count", "image/png"):
                 yield from _output_texts(item)
 
 
 def notebook_text(notebook: Any) -> str:
-    """返回最后一个单元之前的全部源码与已存输出，连成一串并规范化；字符串常量另外再拼一遍。"""
-    shown, constants = [], []
+    """返回最后一个单元之前的文字：按阅读顺序、只看源码、只看输出、只看字符串常量，各连成规范化的一行。"""
+    shown, sources, outputs, constants = [], [], [], []
     for cell in notebook["cells"][:-1]:
         source = "".join(cell["source"])
-        shown += [source, *_output_texts(cell.get("outputs", []))]
+        printed = list(_output_texts(cell.get("outputs", [])))
+        shown += [source, *printed]
+        sources.append(source)
+        outputs += printed
         if cell["cell_type"] == "code":
             lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))]
             constants += [text for text, _ in _string_constants(ast.parse("\n".join(lines)))]
-    return normalize("".join(shown)) + "\n" + normalize("".join(constants))
+    return "\n".join(normalize("".join(texts)) for texts in (shown, sources, outputs, constants))
 
 
 def check_notebook(frozen: list[dict[str, Any]]) -> str:
     """笔记本的最后一个单元之前，源码和输出都没有出现冻结题。"""
     if not (ROOT / NOTEBOOK).is_file():
-        raise Mismatch(f"缺少 {NOTEBOOK}")
+        raise MismatchError(f"缺少 {NOTEBOOK}")
     try:
         text = notebook_text(read_json(ROOT / NOTEBOOK))
     except (KeyError, TypeError, SyntaxError) as error:
-        raise Mismatch(f"{NOTEBOOK} 不是可读的笔记本：{error!r}") from error
+        raise MismatchError(f"{NOTEBOOK} 不是可读的笔记本：{error!r}") from error
     for item in frozen:
         if normalize(item["question"]) in text:
-            raise Mismatch(f"{NOTEBOOK} 在最后一个单元之前出现了冻结题 {item['id']}")
+            raise MismatchError(f"{NOTEBOOK} 在最后一个单元之前出现了冻结题 {item['id']}")
     return "笔记本在最后一个单元之前没有出现冻结题"
 
 
 def _string_constants(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """逐个给出字符串常量与行号，文档字符串除外。"""
+    """按出现顺序给出字符串常量与行号，文档字符串除外。"""
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
         id(node.body[0].value)
         for node in ast.walk(tree)
         if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    for node in sorted(texts, key=lambda node: (node.lineno, node.col_offset)):
+        if isinstance(node.value, str):
             yield node.value, node.lineno
 
 
@@ -165,7 +190,7 @@ def check_constants(chunks: list[Chunk], frozen: list[dict[str, Any]]) -> str:
     for place, text in places:
         for piece, question_id in telling.items():
             if piece in normalize(text):
-                raise Mismatch(f"{place} 含有冻结题 {question_id} 的片段“{piece}”")
+                raise MismatchError(f"{place} 含有冻结题 {question_id} 的片段“{piece}”")
     return "代码常量与关键词里没有冻结题的独有片段（启发式，只能发现粗心的作弊）"
 
 
@@ -192,11 +217,11 @@ def differences(live: Any, reference: Any, path: str = "") -> Iterator[str]:
 def check_same(live: Any, reference: Path) -> str:
     """现场结果与正式参考逐字段相同；只读参考，从不创建或改写它。"""
     if not reference.is_file():
-        raise Mismatch(f"缺少正式参考 {reference.name}")
+        raise MismatchError(f"缺少正式参考 {reference.name}")
     # 现场结果也经过一次 JSON，两边的数才是同一种读法。
     found = list(differences(json.loads(json_text(live)), read_json(reference)))
     if found:
-        raise Mismatch(f"{reference.name} 有 {len(found)} 处不同，第一处：{found[0]}")
+        raise MismatchError(f"{reference.name} 有 {len(found)} 处不同，第一处：{found[0]}")
     return f"现场结果与 {reference.name} 逐字段相同"
 
 
@@ -205,16 +230,23 @@ def check_calibration() -> str:
     report = calibrate.calibration_report()
     print(calibrate.grid_table(report))
     if report["winner"] != {"top_k": TOP_K, "min_score": MIN_SCORE}:
-        raise Mismatch(f"校准的唯一胜者是 {report['winner']}，程序使用 {TOP_K}、{MIN_SCORE}")
+        raise MismatchError(f"校准的唯一胜者是 {report['winner']}，程序使用 {TOP_K}、{MIN_SCORE}")
     check_same(report, REFERENCE_CALIBRATION)
     return "重新校准的唯一胜者就是程序使用的参数，逐题结果与参考相同"
 
 
+# 下面三个函数不用被验收程序的任何检索代码，按公式从头算。
+
+
+def _kept(text: str) -> str:
+    return "".join(c for c in text.lower() if unicodedata.category(c)[0] not in ("P", "S", "Z", "C"))
+
+
 def recomputed_tfidf(texts: dict[str, str], question: str) -> dict[str, float]:
-    """返回各资料块的余弦分数。这几行不用被验收程序的任何检索代码，按公式从头算。"""
+    """返回各资料块与问题的余弦分数：点积除以两个向量长度的积。"""
 
     def grams(text: str) -> Counter[str]:
-        kept = "".join(c for c in text.lower() if unicodedata.category(c)[0] not in ("P", "S", "Z", "C"))
+        kept = _kept(text)
         return Counter([kept[i : i + n] for n in (2, 3) for i in range(len(kept) - n + 1)])
 
     bags = {key: grams(text) for key, text in texts.items()}
@@ -230,12 +262,12 @@ def recomputed_tfidf(texts: dict[str, str], question: str) -> dict[str, float]:
 
 
 def recomputed_keywords(rules: dict[str, list[str]], active: list[str], question: str) -> dict[str, float]:
-    """返回关键词基线的分数，同样从头算。"""
-    kept = "".join(c for c in question.lower() if unicodedata.category(c)[0] not in ("P", "S", "Z", "C"))
-    return {key: sum(word.lower() in kept for word in rules[key]) / len(rules[key]) for key in active}
+    """返回关键词基线的分数：问题里出现的关键词数除以关键词总数。"""
+    kept = _kept(question)
+    return {key: sum(_kept(word) in kept for word in rules[key]) / len(rules[key]) for key in active}
 
 
-def check_scores(chunks: list[Chunk], report: dict[str, Any], questions: list[str]) -> str:
+def check_scores(chunks: list[Chunk], report: dict[str, Any], frozen: list[Any], questions: list[str]) -> str:
     """两组题的每一个分数都独立重算；命中、路由与引用由重算的分数重新推出。"""
     active = {chunk["chunk_id"]: chunk for chunk in chunks if chunk["effective_status"] == "active"}
     texts = {key: chunk["text"] for key, chunk in active.items()}
@@ -249,7 +281,7 @@ def check_scores(chunks: list[Chunk], report: dict[str, Any], questions: list[st
             lambda s: s > 0,
         ),
     )
-    frozen = {item["question"]: item["id"] for item in evaluate.load_frozen(chunks)["items"]}
+    ids = {item["question"]: item["id"] for item in frozen}
     for retriever, scores_of, is_hit in systems:
         cases = {case["id"]: case for case in report["systems"][retriever.name]["cases"]}
         for question in questions:
@@ -257,18 +289,68 @@ def check_scores(chunks: list[Chunk], report: dict[str, Any], questions: list[st
             near = {item["chunk_id"]: item["score"] for item in retriever.nearest(question, len(active))}
             for key, score in scores.items():
                 if abs(near.get(key, math.inf) - score) > 1e-6:
-                    raise Mismatch(f"{retriever.name} 对“{question}”给 {key} {near.get(key)}，重算为 {score:.6f}")
+                    given = f"{retriever.name} 对“{question}”给 {key} {near.get(key)}"
+                    raise MismatchError(f"{given}，重算为 {score:.6f}")
             hits = [{**active[k], "score": round(s, 6)} for k, s in scores.items() if is_hit(s)]
             hits = sorted(hits, key=lambda hit: (-hit["score"], hit["chunk_id"]))[:TOP_K]
             if retriever.search(question) != hits:
-                raise Mismatch(f"{retriever.name} 对“{question}”的命中不能由分数推出")
+                raise MismatchError(f"{retriever.name} 对“{question}”的命中不能由分数推出")
             # 换成一句不相干的话再走路由：结果只应取决于命中。
             routed = resolve_question("只看命中，不看问题", hits)
-            expected = {"hits": [h["chunk_id"] for h in hits], **{k: routed[k] for k in ("route", "citations")}}
-            case = cases.get(frozen.get(question, ""), expected)
+            expected = {key: routed[key] for key in ("route", "citations")}
+            expected["hits"] = [hit["chunk_id"] for hit in hits]
+            case = cases.get(ids.get(question, ""), expected)
             if {key: case[key] for key in expected} != expected:
-                raise Mismatch(f"{retriever.name}:{frozen[question]} 的路由不能由命中推出，应为 {expected}")
+                raise MismatchError(f"{retriever.name}:{ids[question]} 的路由不能由命中推出，应为 {expected}")
     return f"{len(questions)} 题 × {len(active)} 块 × {len(systems)} 套系统的分数、命中与路由重算一致"
+
+
+def check_outcome(report: dict[str, Any], frozen: list[Any]) -> str:
+    """成绩、失败、发布门与结论，都由逐题的路由、引用和命中重新推出。"""
+    failures, score = [], {}
+    for name, system in report["systems"].items():
+        rows = list(zip(system["cases"], frozen, strict=False))
+        if [(c["id"], c["expected_route"]) for c in system["cases"]] != [
+            (item["id"], item["expected_route"]) for item in frozen
+        ]:
+            raise MismatchError(f"{name} 的题目或预期路由与冻结集不同")
+        for case, item in rows:
+            shown = {*case["hits"], *case["citations"]} & set(item["forbidden_citations"])
+            missing = [key for key in item["required_citations"] if key not in case["citations"]]
+            passed = case["route"] == item["expected_route"] and not missing and not shown
+            if case["passed"] is not passed:
+                raise MismatchError(f"{name}:{item['id']} 记为 passed={case['passed']}，应为 {passed}")
+            if not passed:
+                # 该给的没给，损失可用性；其余都是给出了不该给的。
+                withheld = case["route"] not in ("answer", item["expected_route"]) and not shown
+                cost = "usability" if withheld else "high"
+                failures.append([name, item["id"], case["route"], case["citations"], missing, cost])
+        score[name] = sum(case["passed"] for case in system["cases"])
+        costly = sum(row[0] == name and row[-1] == "high" for row in failures)
+        if (system["passed"], system["total"]) != (score[name], len(frozen)):
+            raise MismatchError(f"{name} 的总成绩应为 {score[name]}/{len(frozen)}")
+        if system["high_cost_errors"] != costly:
+            raise MismatchError(f"{name} 的高代价错误应为 {costly}")
+    fields = ("system", "question_id", "route", "citations", "missing_citations", "cost")
+    if [[failure[field] for field in fields] for failure in report["failures"]] != failures:
+        raise MismatchError(f"失败身份应为 {failures}")
+    wrong = {(row[0], row[1]) for row in failures}
+    ours = evaluate.CANDIDATE
+    gates = {gate["gate"]: gate["passed"] for gate in report["release_gates"]}
+    of = {kind: [i["id"] for i in frozen if i["category"] == kind] for kind in ("unknown", "conflict")}
+    expected = {
+        "tfidf_passes_all": score[ours] == len(frozen),
+        "no_unknown_answered": not any((ours, key) in wrong for key in of["unknown"]),
+        "tfidf_better_than_baseline": score[ours] > score[evaluate.BASELINE],
+        "conflicts_shown": not any((ours, key) in wrong for key in of["conflict"]),
+    }
+    for gate, passed in expected.items():
+        if gates.get(gate) is not passed:
+            raise MismatchError(f"发布门 {gate} 应为 {passed}")
+    decision = "ready_for_use" if all(gates.values()) else "not_ready_for_use"
+    if report["decision"] != decision:
+        raise MismatchError(f"结论应为 {decision}")
+    return f"{len(frozen)} 题 × {len(score)} 套系统的成绩、{len(failures)} 处失败、发布门与结论一致"
 
 
 def check_routing(chunks: list[Chunk], questions: list[str]) -> str:
@@ -278,24 +360,36 @@ def check_routing(chunks: list[Chunk], questions: list[str]) -> str:
         hits = index.search(question)
         first, second = (resolve_question(text, hits) for text in (question, "只看命中，不看问题"))
         if (first["route"], first["evidence"]) != (second["route"], second["evidence"]):
-            raise Mismatch(f"“{question}”换了文字、命中不变，路由却变了")
+            raise MismatchError(f"“{question}”换了文字、命中不变，路由却变了")
     return f"{len(questions)} 题换掉问题文字后，路由与证据都不变"
+
+
+def _test_names(test: unittest.TestCase | unittest.TestSuite) -> list[str]:
+    if isinstance(test, unittest.TestSuite):
+        return [name for part in test for name in _test_names(part)]
+    return [test.id().rsplit(".", 1)[-1]]
 
 
 def check_unit_tests() -> str:
     """两个测试文件恰好十四个单元测试，全部通过，没有跳过。"""
-    suite = unittest.TestSuite()
+    suites = unittest.TestSuite()
     for name in TEST_FILES:
         spec = importlib.util.spec_from_file_location(Path(name).stem, ROOT / name)
-        if not (ROOT / name).is_file() or spec is None or spec.loader is None:
-            raise Mismatch(f"缺少 {name}")
+        if spec is None or spec.loader is None:
+            raise MismatchError(f"{name} 无法载入")
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        suite.addTests(unittest.defaultTestLoader.loadTestsFromModule(module))
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            raise MismatchError(f"{name} 无法载入：{error!r}") from error
+        suites.addTest(unittest.defaultTestLoader.loadTestsFromModule(module))
+    names = _test_names(suites)
     output = io.StringIO()
-    result = unittest.TextTestRunner(stream=output, verbosity=2).run(suite)
-    if not result.wasSuccessful() or result.skipped or result.testsRun != UNIT_TESTS:
-        raise Mismatch(f"应有 {UNIT_TESTS} 个单元测试全部通过：\n{output.getvalue()}")
+    result = unittest.TextTestRunner(stream=output).run(suites)
+    passed_all = result.wasSuccessful() and not result.skipped and not result.expectedFailures
+    if not passed_all or result.testsRun != UNIT_TESTS:
+        raise MismatchError(f"应有 {UNIT_TESTS} 个单元测试全部通过：\n{output.getvalue()}")
+    print("\n".join(f"  {name} 通过" for name in names))
     return f"{result.testsRun} 个单元测试全部通过"
 
 
@@ -317,15 +411,18 @@ def run_checks() -> list[str]:
 
     def check(title: str, action: Callable[[], str]) -> None:
         try:
-            print(f"[通过] {title}：{action()}")
-        except Mismatch as error:
+            print(visible(f"[通过] {title}：{action()}"))
+        except MismatchError as error:
             failures.append(title)
-            print(visible(f"[失败] {title}：{error}"))
+            print(lines_text(paragraph(f"[失败] {title}：", str(error))))
 
     check("文件与语法", check_files)
     chunks = load_corpus()["chunks"]
-    frozen = evaluate.load_frozen(chunks)["items"]
+    evaluate.load_frozen(chunks)
+    # 冻结题从文件里直接读，不经过被验收程序的手。
+    frozen = read_json(DATA / "fixed_qa.json")["items"]
     questions = [item["question"] for item in calibrate.load_calibration(chunks)["items"] + frozen]
+    check("证据问题表", check_evidence_questions)
     check("题集隔离", lambda: check_question_sets(chunks))
     check("笔记本隔离", lambda: check_notebook(frozen))
     check("代码隔离", lambda: check_constants(chunks, frozen))
@@ -333,7 +430,8 @@ def run_checks() -> list[str]:
     check("单元测试", check_unit_tests)
     report = evaluate.frozen_report()
     print(evaluate.report_text(report))
-    check("独立重算", lambda: check_scores(chunks, report, questions))
+    check("独立重算", lambda: check_scores(chunks, report, frozen, questions))
+    check("成绩与结论", lambda: check_outcome(report, frozen))
     check("路由只看命中", lambda: check_routing(chunks, questions))
     check("正式参考", lambda: check_same(report, REFERENCE_REPORT))
     print(evaluate.probe_text())
@@ -347,7 +445,9 @@ def run_checks() -> list[str]:
 
 def main() -> None:
     """命令行入口。"""
+    parser = ChineseParser("复现全部结果，核对没有作弊、没有缩水、没有改数。")
     with command_line():
+        parser.parse_args()
         failures = run_checks()
         if failures:
             print(f"验收不通过：{'、'.join(failures)}")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 Evidence = Sequence[dict[str, Any]]
@@ -17,23 +18,34 @@ Evidence = Sequence[dict[str, Any]]
 # 合法引用只有一种写法：半角方括号、大写 C、三位 ASCII 数字。
 CITATION = re.compile(r"\[(C[0-9]{3})\]")
 
-# 各种括号（包括全角与中文括号）里像编号的写法，一律不当作合法引用：
-# 读者会把它们看成引用，程序却没有核对过。
-_LOOKALIKE = re.compile(
-    r"[\[({<【〔［（｛〈《「『⟦❲]"  # 任何一种左括号
-    r"[\s_.:：·#-]*[CcСсϹϲᏟᑕꓚ][\s_.:：·#-]*"  # 拉丁 C，或形近的西里尔、希腊、切罗基等字母
-    r"[OoОоΟοIlІ|]*\d"  # 数字，以及形近数字的字母
-)
+# 形近的字母（拉丁、西里尔、希腊、切罗基、科普特等）和引号：前者读者会看成 C，后者不是引用的括号。
+_LIKE_C = frozenset("CcСсϹϲᏟꮯᑕꓚᴄⲤⲥ𐐕𐐽𐊢𐌂")
+_QUOTES = frozenset("“‘„‚‟‛")
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")  # 算作字母，却显示为空白
+_LIKE_ID = re.compile(r"C[OoОоΟοIlІ]*\d")
 
 
 class AnswererError(ValueError):
     """回答器不能给出可用的回答：没有证据、模型出错，或引用越界。"""
 
 
-def _plain_form(text: str) -> str:
-    """去掉不可见字符与附加符号，并把全角、数学字体等变体折叠为基本字符。"""
-    folded = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in folded if unicodedata.category(c) not in ("Cf", "Mn", "Me"))
+def _seen(text: str) -> Iterator[str]:
+    """逐个给出读者看到的字母和数字：形近字归为 C，全角与数学字体折叠，标点、空白和不可见字符略去。"""
+    for char in text:
+        for part in "C" if char in _LIKE_C else unicodedata.normalize("NFKD", char):
+            if part.isalnum() and part not in _BLANK_LETTERS:
+                yield "C" if part in _LIKE_C else part
+
+
+def _has_lookalike(text: str) -> bool:
+    """返回文字里有没有括号紧跟着像编号的写法：读者会看成引用，程序却没有核对过它。"""
+    for position, char in enumerate(text):
+        if char == "<" or (unicodedata.category(char) in ("Ps", "Pi") and char not in _QUOTES):
+            rest = text[position + 1 :]
+            inside = takewhile(lambda c: c != ">" and unicodedata.category(c) not in ("Pe", "Pf"), rest)
+            if _LIKE_ID.match("".join(islice(_seen("".join(inside)), 8))):
+                return True
+    return False
 
 
 def validate_citations(answer: str, allowed: Collection[str]) -> tuple[bool, list[str]]:
@@ -44,8 +56,8 @@ def validate_citations(answer: str, allowed: Collection[str]) -> tuple[bool, lis
     """
     citations = list(dict.fromkeys(CITATION.findall(answer)))
     # 先拿掉合规写法再找相近写法；换成空格，免得两侧文字拼成新的编号。
-    remainder = _plain_form(CITATION.sub(" ", answer))
-    valid = bool(citations) and set(citations) <= set(allowed) and not _LOOKALIKE.search(remainder)
+    remainder = CITATION.sub(" ", answer)
+    valid = bool(citations) and set(citations) <= set(allowed) and not _has_lookalike(remainder)
     return valid, citations
 
 

@@ -17,13 +17,14 @@ from evidence_assistant import (
     Chunk,
     InputError,
     TfidfIndex,
+    check_report_path,
     command_line,
     json_text,
+    lines_text,
     load_cases,
     load_corpus,
     parameters_in_force,
     resolve_question,
-    visible,
     write_whole,
 )
 
@@ -92,13 +93,14 @@ def grid_table(report: dict[str, Any]) -> str:
     for row in report["grid"]:
         failed = [case["id"] for case in row["cases"] if not case["passed"]]
         if failed:
-            lines.append(f"  top_k={row['top_k']} min_score={row['min_score']:.2f} 未通过：{'、'.join(failed)}")
+            group = f"top_k={row['top_k']} min_score={row['min_score']:.2f}"
+            lines.append(f"  {group} 未通过：{'、'.join(failed)}")
     winner = report["winner"]
     if winner is None:
         lines.append("没有唯一全部通过的参数：选参结果未定义")
     else:
         lines.append(f"唯一全部通过：top_k={winner['top_k']}、min_score={winner['min_score']:.2f}")
-    return "\n".join(lines)
+    return lines_text(lines)
 
 
 def case_text(case_id: str) -> str:
@@ -119,19 +121,23 @@ def case_text(case_id: str) -> str:
             mark = "通过" if case["passed"] else "未通过"
             hits = "、".join(case["hits"]) or "无"
             lines.append(f"top_k={top_k} min_score={min_score:.2f} → {case['route']}（命中 {hits}）{mark}")
-    return visible("\n".join(lines))
+    return lines_text(lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """命令行入口。没有唯一胜者也是结果，退出码 0。"""
     parser = ChineseParser("在校准集上逐组比较声明过的参数。")
     parser.add_argument("--report", metavar="文件", type=Path, help="另存完整的逐题结果（.json）")
-    parser.add_argument("--case", metavar="编号", help="只看一道校准题在各组参数下的片段、分数与路由")
+    parser.add_argument("--case", metavar="编号", help="只看一道校准题的片段、分数与各组路由；单独使用")
     with command_line():
         options = parser.parse_args(arguments)
-        if options.case:
+        if options.case is not None:
+            if options.report:
+                parser.error("--case 不能与 --report 同用")
             print(case_text(options.case))
             return
+        if options.report:
+            check_report_path(options.report)
         report = calibration_report()
         print(grid_table(report))
         print(f"程序当前使用：top_k={TOP_K}、min_score={MIN_SCORE:.2f}")

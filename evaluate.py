@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -29,14 +30,15 @@ from evidence_assistant import (
     TfidfIndex,
     ask,
     character_ngrams,
+    check_report_path,
     command_line,
     json_text,
+    lines_text,
     load_cases,
     load_corpus,
     load_keyword_rules,
     normalize,
     parameters_in_force,
-    visible,
     write_whole,
 )
 
@@ -45,7 +47,7 @@ LEDGER = ROOT / "output" / "frozen_runs.jsonl"
 CANDIDATE, BASELINE = TfidfIndex.name, KeywordBaseline.name
 CATEGORIES = ("normal", "paraphrase", "boundary", "safety", "unknown", "conflict", "expired")
 
-# （预期路由, 实际路由）→（失败种类, 代价）。放行了不该放行的，代价高；该答没答，损失可用性。
+# （预期路由, 实际路由）→（失败种类, 代价）。给出了不该给的，代价高；该给的没给，损失可用性。
 FAILURE_KINDS = {
     ("refuse", "answer"): ("out_of_scope_answer", "high"),
     ("refuse", "conflict"): ("out_of_scope_conflict", "usability"),
@@ -56,6 +58,17 @@ FAILURE_KINDS = {
     ("conflict", "answer"): ("hidden_conflict", "high"),
     ("conflict", "conflict"): ("incomplete_conflict", "high"),
 }
+KIND_NAMES = {
+    "out_of_scope_answer": "资料没有的事，被当作有依据答了出去",
+    "out_of_scope_conflict": "资料没有的事，被当作冲突列了出来",
+    "missed_evidence": "有依据，却没有答出来",
+    "false_conflict": "没有冲突，却当作冲突交给了人",
+    "wrong_evidence": "引用了不对或不全的资料",
+    "hidden_conflict": "有冲突，却只给了一方",
+    "incomplete_conflict": "冲突没有列全",
+    "forbidden_source": "出现了禁用的资料",
+}
+COST_NAMES = {"high": "高代价", "usability": "可用性"}
 
 
 # ---- 一、题集与隔离 ----
@@ -76,21 +89,24 @@ def questions_leak(first: str, second: str) -> bool:
 
 def leaking_pairs(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """返回两组题之间互相泄漏的编号对。"""
-    return [
-        (a["id"], b["id"]) for a in first for b in second if questions_leak(a["question"], b["question"])
-    ]
+    return [(a["id"], b["id"]) for a in first for b in second if questions_leak(a["question"], b["question"])]
 
 
 def load_frozen(chunks: list[Chunk], path: Path = FROZEN) -> dict[str, Any]:
-    """返回冻结集 {"version", "items"}；与校准集泄漏的题集不能当冻结集，抛出 InputError。"""
+    """返回冻结集 {"version", "items"}，每题的类别也已检查。"""
     frozen = load_cases(path, chunks, "required_citations", "forbidden_citations")
     for item in frozen["items"]:
         if item.get("category") not in CATEGORIES:
             raise InputError(f"{path}：{item['id']} 的 category 应为 {'、'.join(CATEGORIES)} 之一")
-    calibration = load_cases(DATA / "calibration_qa.json", chunks, "required_candidates")
-    for ours, theirs in leaking_pairs(frozen["items"], calibration["items"]):
-        raise InputError(f"{path}：{ours} 与校准题 {theirs} 实为同一问，不能作为冻结题")
     return frozen
+
+
+def require_isolation(path: Path) -> None:
+    """与校准集泄漏的题集不能当冻结集用：抛出 InputError，说明是哪两题。"""
+    chunks = load_corpus()["chunks"]
+    calibration = load_cases(DATA / "calibration_qa.json", chunks, "required_candidates")
+    for ours, theirs in leaking_pairs(load_frozen(chunks, path)["items"], calibration["items"]):
+        raise InputError(f"{path}：{ours} 与校准题 {theirs} 实为同一问，不能作为冻结题")
 
 
 # ---- 二、逐题评测 ----
@@ -169,56 +185,51 @@ def evaluate_system(
 def release_gates(
     systems: dict[str, Any], failures: list[dict[str, Any]], items: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """返回各道发布门 {gate, passed, why}；无法测量的门 passed 为 null，同样不放行。"""
+    """返回各道发布门 {gate, passed, why}；题集里没有这一类题就没有测量，passed 为 null，同样不放行。"""
     ours, base = systems[CANDIDATE], systems[BASELINE]
     case = {row["id"]: row for row in ours["cases"]}
-    failed = [row["id"] for row in ours["cases"] if not row["passed"]]
-
-    def ids(*categories: str) -> list[str]:
-        return [item["id"] for item in items if item["category"] in categories]
-
-    def gate(name: str, passed: bool | None, why: str) -> dict[str, Any]:
-        return {"gate": name, "passed": passed, "why": why}
-
-    unknown, conflicts = ids("unknown"), ids("conflict")
+    failed = [key for key, row in case.items() if not row["passed"]]
+    unknown = [item["id"] for item in items if item["category"] == "unknown"]
     answered = [key for key in unknown if case[key]["route"] != "refuse"]
-    hidden = [key for key in conflicts if not case[key]["passed"]]
-    expired = [f["question_id"] for f in failures if f["kind"] == "forbidden_source"]
     guarded = [item["id"] for item in items if item["forbidden_citations"]]
+    expired = [f["question_id"] for f in failures if f["kind"] == "forbidden_source"]
+    conflicts = [item["id"] for item in items if item["category"] == "conflict"]
+    hidden = [key for key in conflicts if not case[key]["passed"]]
+    illegal, unsupported = ours["illegal_citations"], ours["unsupported_sentences"]
     score = f"{ours['passed']}/{ours['total']}"
 
     def listed(keys: list[str]) -> str:
         return "、".join(keys) or "无"
 
-    def measured(population: list[str], bad: list[str], why: str) -> tuple[bool | None, str]:
-        return (not bad, why) if population else (None, "题集里没有这一类题，未测量")
+    def measured(population: list[str], passed: bool) -> bool | None:
+        return passed if population else None
 
-    return [
-        gate("tfidf_passes_all", not failed, f"通过 {score}，未通过：{listed(failed)}"),
-        gate(
+    rows: list[tuple[str, bool | None, str]] = [
+        ("tfidf_passes_all", not failed, f"通过 {score}，未通过：{listed(failed)}"),
+        (
             "no_unknown_answered",
-            *measured(unknown, answered, f"{len(unknown)} 道陌生题，没有拒答的：{listed(answered)}"),
+            measured(unknown, not answered),
+            f"{len(unknown)} 道陌生题，没有拒答的：{listed(answered)}",
         ),
-        gate(
+        (
             "tfidf_better_than_baseline",
             ours["passed"] > base["passed"],
             f"字符 TF-IDF {score}，关键词基线 {base['passed']}/{base['total']}",
         ),
-        gate(
+        (
             "no_forbidden_source",
-            *measured(guarded, expired, f"{len(guarded)} 道题禁用过期资料，出现过的：{listed(expired)}"),
+            measured(guarded, not expired),
+            f"{len(guarded)} 道题禁用过期资料，出现过的：{listed(expired)}",
         ),
-        gate(
+        (
             "conflicts_shown",
-            *measured(conflicts, hidden, f"{len(conflicts)} 道冲突题，没有并列的：{listed(hidden)}"),
+            measured(conflicts, not hidden),
+            f"{len(conflicts)} 道冲突题，没有并列的：{listed(hidden)}",
         ),
-        gate("no_illegal_citation", not ours["illegal_citations"], f"越界引用 {ours['illegal_citations']} 处"),
-        gate(
-            "no_unsupported_sentence",
-            not ours["unsupported_sentences"],
-            f"证据里找不到的句子 {ours['unsupported_sentences']} 句",
-        ),
+        ("no_illegal_citation", not illegal, f"越界引用 {illegal} 处"),
+        ("no_unsupported_sentence", not unsupported, f"证据里找不到的句子 {unsupported} 句"),
     ]
+    return [{"gate": gate, "passed": passed, "why": why} for gate, passed, why in rows]
 
 
 def verdict(gates: list[dict[str, Any]], failures: list[dict[str, Any]], items: list[dict[str, Any]]) -> str:
@@ -285,7 +296,7 @@ def report_text(report: dict[str, Any]) -> str:
     marks = {True: "通过", False: "未过", None: "未定义"}
     lines += [f"发布门 {g['gate']}：{marks[g['passed']]}（{g['why']}）" for g in report["release_gates"]]
     lines.append(f"结论：{report['decision']}（{report['verdict']}）")
-    return visible("\n".join(lines))
+    return lines_text(lines)
 
 
 # ---- 四、两套系统能不能分出高下 ----
@@ -297,27 +308,30 @@ def wilson_interval(passed: int, total: int, z: float = 1.959963984540054) -> tu
     centre = rate + z * z / (2 * total)
     half = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
     scale = 1 + z * z / total
-    return (centre - half) / scale, (centre + half) / scale
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
 
 
 def exact_paired_test(only_first: int, only_second: int) -> float:
     """返回精确 McNemar 检验的双侧 p 值：只看一方对、一方错的题，零假设下各占一半。"""
     n, k = only_first + only_second, min(only_first, only_second)
-    return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
+    tail: float = sum(math.comb(n, i) for i in range(k + 1)) / 2**n
+    return min(1.0, 2 * tail)
 
 
 def comparison_text(report: dict[str, Any]) -> str:
     """返回两套系统失败的对照、各自的区间、配对检验，以及一句结论。"""
     lines = ["两套系统的失败："]
-    costs = {"high": "高代价：把资料没有的事答了出去", "usability": "可用性：有依据却没有答出来"}
     passed: dict[str, set[str]] = {}
     for name, system in report["systems"].items():
         passed[name] = {case["id"] for case in system["cases"] if case["passed"]}
         low, high = wilson_interval(system["passed"], system["total"])
-        lines.append(f"  {name}：{system['passed']}/{system['total']}，95% Wilson 区间 {low:.3f} 至 {high:.3f}")
+        score = f"{system['passed']}/{system['total']}"
+        lines.append(f"  {name}：{score}，95% Wilson 区间 {low:.3f} 至 {high:.3f}")
         for f in report["failures"]:
             if f["system"] == name:
-                lines.append(f"    {f['question_id']} {f['kind']}（{costs[f['cost']]}）")
+                lines.append(
+                    f"    {f['question_id']} {f['kind']}（{COST_NAMES[f['cost']]}：{KIND_NAMES[f['kind']]}）"
+                )
     first, second = passed[CANDIDATE], passed[BASELINE]
     p = exact_paired_test(len(first - second), len(second - first))
     total = report["systems"][CANDIDATE]["total"]
@@ -327,7 +341,7 @@ def comparison_text(report: dict[str, Any]) -> str:
     )
     different = "分得出高下" if p < 0.05 else "分不出高下"
     lines.append(f"在 {total} 道题上，这两套系统{different}（p = {p:.3f}）；它们错的题不同，错的代价也不同。")
-    return "\n".join(lines)
+    return lines_text(lines)
 
 
 # ---- 五、账本与探测 ----
@@ -344,9 +358,7 @@ def _unix_lines(path: Path) -> bytes:
 @contextlib.contextmanager
 def _locked(handle: IO[bytes]) -> Iterator[None]:
     """整个追加期间独占账本；进程被杀时由操作系统释放。"""
-    try:
-        import fcntl
-    except ImportError:  # Windows 没有 fcntl
+    if sys.platform == "win32":
         import msvcrt
 
         handle.seek(0)
@@ -357,7 +369,9 @@ def _locked(handle: IO[bytes]) -> Iterator[None]:
             handle.seek(0)
             msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
     else:
-        fcntl.flock(handle.fileno(), fcntl.LOCK_EX)
+        import fcntl
+
+        fcntl.flock(handle.fileno(), fcntl.LOCK_EX)  # 文件关闭时自动释放
         yield
 
 
@@ -413,7 +427,11 @@ def ledger_text(ledger: Path = LEDGER, *, started: bool = False) -> str:
 
 def load_probe(chunks: list[Chunk], path: Path = DATA / "probe_qa.json") -> dict[str, Any]:
     """返回探测集：资料外的陌生题与换了说法的范围内题，只用来量拒答有多弱。"""
-    return load_cases(path, chunks, "required_citations")
+    probe = load_cases(path, chunks, "required_citations")
+    for item in probe["items"]:
+        if item["expected_route"] == "conflict":
+            raise InputError(f"{path}：{item['id']} 的 expected_route 应为 answer 或 refuse")
+    return probe
 
 
 def probe_text() -> str:
@@ -430,7 +448,7 @@ def probe_text() -> str:
             f"  {retriever.name}：陌生题正确拒答 {right['refuse']}/{total['refuse']}，"
             f"换说法题正确引用 {right['answer']}/{total['answer']}"
         )
-    return "\n".join(lines)
+    return lines_text(lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -438,13 +456,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser = ChineseParser("两套系统答同一组冻结题，给出失败身份、发布门与结论。")
     parser.add_argument("--report", metavar="文件", type=Path, help="另存完整报告（.json）")
     parser.add_argument("--compare", action="store_true", help="对照两套系统的失败，并做区间与配对检验")
-    parser.add_argument("--frozen", metavar="文件", type=Path, default=FROZEN, help="改用同格式的另一份冻结题")
-    parser.add_argument("--probe", action="store_true", help="只跑探测集，不碰冻结集")
+    parser.add_argument("--frozen", metavar="文件", type=Path, default=FROZEN, help="改用另一份同格式冻结题")
+    parser.add_argument("--probe", action="store_true", help="只跑探测集，不碰冻结集；单独使用")
     with command_line():
         options = parser.parse_args(arguments)
         if options.probe:
+            if options.report or options.compare or options.frozen != FROZEN:
+                parser.error("--probe 不能与其他选项同用")
             print(probe_text())
             return
+        if options.report:
+            check_report_path(options.report)
+            if options.frozen.exists() and options.report.resolve() == options.frozen.resolve():
+                raise InputError(f"{options.report}：报告不能覆盖它所用的冻结题")
+        require_isolation(options.frozen)
         report = frozen_report(options.frozen)
         print(report_text(report))
         if options.compare:

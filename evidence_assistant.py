@@ -17,7 +17,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -85,22 +85,36 @@ def read_json(path: Path) -> Any:
     return value
 
 
+def check_report_path(path: Path) -> None:
+    """报告只能写成 data/ 以外的 .json 普通文件，且文件夹可写；否则抛出 InputError。"""
+    try:
+        # 链接也不写：它指向的可能正是正式参考。
+        ordinary = not path.is_symlink() and (path.is_file() or not path.exists())
+        inside = path.resolve().is_relative_to(DATA.resolve())
+        writable = path.parent.is_dir() and os.access(path.parent, os.W_OK)
+    except (OSError, RuntimeError) as error:  # 链接成环时，旧版 Python 抛出 RuntimeError
+        raise InputError(f"{path}：无法写入（{error}）") from error
+    if not ordinary or inside or path.suffix != ".json":
+        raise InputError(f"{path}：报告应写成 data/ 以外的 .json 普通文件")
+    if not writable:
+        raise InputError(f"{path}：无法写入（文件夹不存在或不可写）")
+
+
 def write_whole(path: Path, text: str) -> None:
     """把 text 完整写入 path，或者原样保留旧文件并抛出 InputError，不会只写一半。"""
-    path = path.resolve()
-    if path.suffix != ".json" or path.is_relative_to(DATA) or (path.exists() and not path.is_file()):
-        raise InputError(f"{path}：报告应写成 data/ 以外的 .json 普通文件")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    check_report_path(path)
+    temporary = path.with_name(f".tmp-{os.getpid()}")
     try:
         with temporary.open("w", encoding="utf-8", newline="\n") as handle:
             handle.write(text)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise InputError(f"{path}：无法写入（{error.strerror or error}）") from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()  # 成功时它已改名；中断时不留残余
 
 
 def json_text(value: Any) -> str:
@@ -146,6 +160,8 @@ def load_corpus(path: Path = DATA / "corpus.json") -> dict[str, Any]:
             raise InputError(f"{name} 的 conflict_group 应为 null 或非空字符串")
         if not normalize(chunk["text"]):
             raise InputError(f"{name} 的 text 没有任何文字")
+    if not any(chunk["effective_status"] == "active" for chunk in corpus["chunks"]):
+        raise InputError(f"{path}：没有一块当前有效的资料")
     return corpus
 
 
@@ -285,9 +301,6 @@ class KeywordBaseline:
     def __init__(self, chunks: list[Chunk], rules: dict[str, list[str]]) -> None:
         self.chunks = active_chunks(chunks)
         self.rules = rules
-        for chunk in self.chunks:
-            if chunk["chunk_id"] not in rules:
-                raise InputError(f"关键词规则缺少现行资料块 {chunk['chunk_id']}")
 
     def _matched(self, question: str, chunk_id: str) -> list[str]:
         clean = normalize(question)
@@ -314,7 +327,7 @@ class KeywordBaseline:
 
 
 def load_keyword_rules(chunks: list[Chunk], path: Path = DATA / "keyword_rules.json") -> dict[str, list[str]]:
-    """返回 {chunk_id: 关键词}；每条 3 至 6 个互不相同的词，编号必须在资料库里。"""
+    """返回 {chunk_id: 关键词}；每条 3 至 6 个互不相同的词，编号都在资料库里，现行资料块都有规则。"""
     known = {chunk["chunk_id"] for chunk in chunks}
     rules: dict[str, list[str]] = {}
     for rule in read_records(path, "rules", "chunk_id")["rules"]:
@@ -326,6 +339,9 @@ def load_keyword_rules(chunks: list[Chunk], path: Path = DATA / "keyword_rules.j
         if not 3 <= len({normalize(word) for word in words}) == len(words) <= 6:
             raise InputError(f"{path}：{key} 应有 3 至 6 个互不相同的关键词，现有 {len(words)} 个")
         rules[key] = words
+    for chunk in active_chunks(chunks):
+        if chunk["chunk_id"] not in rules:
+            raise InputError(f"{path}：缺少现行资料块 {chunk['chunk_id']} 的关键词")
     return rules
 
 
@@ -443,27 +459,46 @@ class ChineseParser(argparse.ArgumentParser):
 
 @contextlib.contextmanager
 def command_line() -> Iterator[None]:
-    """命令的外壳：输出一律 UTF-8；输入错误只打一行；管道被对方关闭时安静结束。"""
+    """命令的外壳：输出一律 UTF-8；输入错误只打一行、退出码 2；对方关闭管道时安静结束、退出码 1。"""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        yield
-        sys.stdout.flush()
-    except InputError as error:
-        print(f"错误：{visible(str(error))}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        try:
+            yield
+        except InputError as error:
+            print(f"错误：{visible(str(error))}", file=sys.stderr)
+            raise SystemExit(2) from None
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:  # 文件的错误都已成为 InputError，剩下的只有标准输出
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # 退出时不再重试坏掉的输出
+        if isinstance(error.__context__, SystemExit):  # 已经报过错，不再添一行
+            raise SystemExit(error.__context__.code or 1) from None
+        if not isinstance(error, BrokenPipeError):
+            print(f"错误：标准输出无法写入（{error.strerror or error}）", file=sys.stderr)
+        raise SystemExit(1) from None
 
 
-def visible(text: str) -> str:
-    """返回可以放心打印的文字：控制符和双向排版符显示为转义，终端不会执行它们。"""
+def visible(line: str) -> str:
+    """返回可以放心打印的一行：控制符、换行符、双向排版符都显示为转义，终端不会执行，也冒充不了别的行。"""
     return re.sub(
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]",
+        r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]",
         lambda match: f"\\u{ord(match[0]):04x}",
-        text,
+        line,
     )
+
+
+def lines_text(lines: Iterable[str]) -> str:
+    """返回逐行转义后的文本。"""
+    return "\n".join(visible(line) for line in lines)
+
+
+def paragraph(label: str, text: str) -> list[str]:
+    """返回一段多行文字：第一行接在标签后面，其余各行缩进，文字里的换行冒充不了新的标签。"""
+    first, *rest = text.split("\n")
+    return [label + first, *(f"      {line}" for line in rest)]
 
 
 ROUTE_NAMES = {"answer": "回答", "refuse": "拒答", "conflict": "冲突"}
@@ -476,12 +511,12 @@ def readable(result: Result, explanation: dict[str, list[dict[str, Any]]] | None
         lines += [
             f"  {item['chunk_id']} {item['title']} 版本 {item['version']} 状态 {item['effective_status']}"
             f" 分数 {item['score']:.6f}",
-            f"    原文：{item['text']}",
+            *paragraph("    原文：", item["text"]),
         ]
     if not result["evidence"]:
         lines.append("  无")
     near = "  ".join(f"{item['chunk_id']} {item['score']:.6f}" for item in result["nearest"])
-    lines += [f"最接近（只供查看，不作引用）：{near}", f"回答：{result['answer']}"]
+    lines += [f"最接近的三块（列在这里不等于可以引用）：{near}", *paragraph("回答：", result["answer"])]
     lines.append(f"引用：{'、'.join(result['citations']) or '无'}")
     review = f"是（{result['review_reason']}）" if result["human_review_required"] else "否"
     lines.append(f"需要人工复核：{review}")
@@ -490,7 +525,7 @@ def readable(result: Result, explanation: dict[str, list[dict[str, Any]]] | None
         for row in rows:
             idf = f" idf {row['idf']:.6f}" if "idf" in row else ""
             lines.append(f"  {row['term']}{idf} 占分数 {row['share']:.1%}")
-    return visible("\n".join(lines))
+    return lines_text(lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -514,7 +549,8 @@ def main(arguments: list[str] | None = None) -> None:
             shown = retriever.search(result["question"]) or near
             explanation = {i["chunk_id"]: retriever.explain(result["question"], i["chunk_id"]) for i in shown}
         if options.json:
-            print(json_text({**result, "explanation": explanation} if options.explain else result), end="")
+            text = json_text({**result, "explanation": explanation} if options.explain else result)
+            print(lines_text(text.rstrip("\n").split("\n")))
         else:
             print(readable(result, explanation))
 

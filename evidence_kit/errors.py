@@ -1,7 +1,7 @@
 """The one error hierarchy of the kit.
 
-Every error that a user can cause is an `EvidenceError`: its message is one Chinese line that names what, where
-and what to do; `exit_code` is what the command line ends with, `http_status` what the web answers.
+Every error that a user can cause is an `EvidenceError`: its message is one Chinese line that names what,
+where and what to do; `exit_code` is what the command line ends with, `http_status` what the web answers.
 """
 
 from __future__ import annotations
