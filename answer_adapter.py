@@ -9,8 +9,7 @@ from __future__ import annotations
 import copy
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice, takewhile
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 Evidence = Sequence[dict[str, Any]]
@@ -18,34 +17,38 @@ Evidence = Sequence[dict[str, Any]]
 # 合法引用只有一种写法：半角方括号、大写 C、三位 ASCII 数字。
 CITATION = re.compile(r"\[(C[0-9]{3})\]")
 
-# 形近的字母（拉丁、西里尔、希腊、切罗基、科普特等）和引号：前者读者会看成 C，后者不是引用的括号。
+# 读者会看成 C 的字母（拉丁、西里尔、希腊、切罗基、科普特等），会看成括号的引号，显示为空白的字母。
 _LIKE_C = frozenset("CcСсϹϲᏟꮯᑕꓚᴄⲤⲥ𐐕𐐽𐊢𐌂")
-_QUOTES = frozenset("“‘„‚‟‛")
-_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")  # 算作字母，却显示为空白
-_LIKE_ID = re.compile(r"C[OoОоΟοIlІ]*\d")
+_QUOTES = frozenset("“‘„‚‟‛”’")
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+# 各种括号先归为两种：方括号一类记作 [ ]，其余记作 ( )。
+_SQUARE = frozenset("[［【〔〖⟦❲﹝⁅")
+_O, _L = "[OoОоΟο]", "[IlІ]"
+# 方括号里出现像编号的写法，或其余括号里恰好是一个编号，都会被读者当作引用。
+_LOOKALIKE = re.compile(
+    rf"\[[^\[\]()]*?(?<![A-Za-z0-9])C(?:{_O}|{_L})*[0-9]"
+    rf"|\(C(?=(?:{_O}|{_L})*[0-9])(?:{_O}|{_L}|[0-9]){{3,}}\)"
+)
 
 
 class AnswererError(ValueError):
     """回答器不能给出可用的回答：没有证据、模型出错，或引用越界。"""
 
 
-def _seen(text: str) -> Iterator[str]:
-    """逐个给出读者看到的字母和数字：形近字归为 C，全角与数学字体折叠，标点、空白和不可见字符略去。"""
+def _as_seen(text: str) -> str:
+    """返回读者看到的样子：形近字归为 C，数字归为 ASCII，括号归为两种，标点、空白和不可见字符略去。"""
+    seen = []
     for char in text:
+        kind = unicodedata.category(char)
+        if char in "<>" or (kind in ("Ps", "Pi", "Pe", "Pf") and char not in _QUOTES):
+            opening = char == "<" or kind in ("Ps", "Pi")
+            seen.append(("[" if char in _SQUARE else "(") if opening else ")")
+            continue
         for part in "C" if char in _LIKE_C else unicodedata.normalize("NFKD", char):
             if part.isalnum() and part not in _BLANK_LETTERS:
-                yield "C" if part in _LIKE_C else part
-
-
-def _has_lookalike(text: str) -> bool:
-    """返回文字里有没有括号紧跟着像编号的写法：读者会看成引用，程序却没有核对过它。"""
-    for position, char in enumerate(text):
-        if char == "<" or (unicodedata.category(char) in ("Ps", "Pi") and char not in _QUOTES):
-            rest = text[position + 1 :]
-            inside = takewhile(lambda c: c != ">" and unicodedata.category(c) not in ("Pe", "Pf"), rest)
-            if _LIKE_ID.match("".join(islice(_seen("".join(inside)), 8))):
-                return True
-    return False
+                digit = unicodedata.decimal(part, None)
+                seen.append("C" if part in _LIKE_C else part if digit is None else str(digit))
+    return "".join(seen)
 
 
 def validate_citations(answer: str, allowed: Collection[str]) -> tuple[bool, list[str]]:
@@ -55,9 +58,9 @@ def validate_citations(answer: str, allowed: Collection[str]) -> tuple[bool, lis
     没有写法相近却不合规的编号（全角、小写、形近字母、位数不对等）。
     """
     citations = list(dict.fromkeys(CITATION.findall(answer)))
-    # 先拿掉合规写法再找相近写法；换成空格，免得两侧文字拼成新的编号。
-    remainder = CITATION.sub(" ", answer)
-    valid = bool(citations) and set(citations) <= set(allowed) and not _has_lookalike(remainder)
+    # 先拿掉合规写法再找相近写法；换成一对括号，免得两侧文字拼成新的编号。
+    remainder = _as_seen(CITATION.sub("()", answer))
+    valid = bool(citations) and set(citations) <= set(allowed) and not _LOOKALIKE.search(remainder)
     return valid, citations
 
 

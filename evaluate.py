@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from answer_adapter import CITATION
 from evidence_assistant import (
     DATA,
     PROGRAM_VERSION,
+    REFERENCE_REPORT,
     ROOT,
     ChineseParser,
     Chunk,
@@ -28,7 +30,9 @@ from evidence_assistant import (
     KeywordBaseline,
     Result,
     TfidfIndex,
+    active_chunks,
     ask,
+    cause,
     character_ngrams,
     check_report_path,
     command_line,
@@ -44,6 +48,7 @@ from evidence_assistant import (
 
 FROZEN = DATA / "fixed_qa.json"
 LEDGER = ROOT / "output" / "frozen_runs.jsonl"
+CODE_FILES = ("evidence_assistant.py", "answer_adapter.py", "calibrate.py", "evaluate.py", "acceptance.py")
 CANDIDATE, BASELINE = TfidfIndex.name, KeywordBaseline.name
 CATEGORIES = ("normal", "paraphrase", "boundary", "safety", "unknown", "conflict", "expired")
 
@@ -95,32 +100,55 @@ def leaking_pairs(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> 
 def load_frozen(chunks: list[Chunk], path: Path = FROZEN) -> dict[str, Any]:
     """返回冻结集 {"version", "items"}，每题的类别也已检查。"""
     frozen = load_cases(path, chunks, "required_citations", "forbidden_citations")
+    active = {chunk["chunk_id"] for chunk in active_chunks(chunks)}
+    first: dict[str, str] = {}
     for item in frozen["items"]:
-        if item.get("category") not in CATEGORIES:
-            raise InputError(f"{path}：{item['id']} 的 category 应为 {'、'.join(CATEGORIES)} 之一")
+        if problem := _frozen_item_problem(item, active):
+            raise InputError(f"{path}：{item['id']} {problem}")
+        same = first.setdefault(normalize(item["question"]), item["id"])
+        if same != item["id"]:
+            raise InputError(f"{path}：{item['id']} 与 {same} 是同一个问题")
     return frozen
 
 
+def _frozen_item_problem(item: dict[str, Any], active: set[str]) -> str:
+    """返回一道冻结题自相矛盾之处，没有则为空；矛盾的题测不出任何东西。"""
+    category, route, required = item.get("category"), item["expected_route"], item["required_citations"]
+    if category not in CATEGORIES:
+        return f"的 category 应为 {'、'.join(CATEGORIES)} 之一"
+    if category == "unknown" and route != "refuse":
+        return "是 unknown 题，expected_route 应为 refuse"
+    if (category == "conflict") != (route == "conflict"):
+        return "的 category 与 expected_route 应同为 conflict，或都不是"
+    if route == "refuse" and required:
+        return "预期 refuse，required_citations 应为空"
+    if bad := [key for key in required if key not in active or key in item["forbidden_citations"]]:
+        return f"的必需引用 {'、'.join(bad)} 已过期，或同时被禁用"
+    return ""
+
+
 def require_isolation(path: Path) -> None:
-    """与校准集泄漏的题集不能当冻结集用：抛出 InputError，说明是哪两题。"""
+    """与校准集或探测集泄漏的题集不能当冻结集用：抛出 InputError，说明是哪两题。"""
     chunks = load_corpus()["chunks"]
-    calibration = load_cases(DATA / "calibration_qa.json", chunks, "required_candidates")
-    for ours, theirs in leaking_pairs(load_frozen(chunks, path)["items"], calibration["items"]):
-        raise InputError(f"{path}：{ours} 与校准题 {theirs} 实为同一问，不能作为冻结题")
+    seen = load_cases(DATA / "calibration_qa.json", chunks, "required_candidates")["items"]
+    seen = seen + load_probe(chunks)["items"]
+    for ours, theirs in leaking_pairs(load_frozen(chunks, path)["items"], seen):
+        raise InputError(f"{path}：{ours} 与已用过的 {theirs} 实为同一问，不能作为冻结题")
 
 
 # ---- 二、逐题评测 ----
 
 
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in re.split(r"[。！？!?\n]", text) if part.strip()]
+
+
 def unsupported_sentences(result: Result) -> int:
-    """返回回答中不能在证据原文里逐字找到的句子数；只数 answer 路由。"""
+    """返回回答中不是证据原文里完整一句的句子数；只数 answer 路由。"""
     if result["route"] != "answer":
         return 0
-    text = CITATION.sub("", result["answer"])
-    for mark in "。！？!?\n":
-        text = text.replace(mark, "\n")
-    sentences = [sentence.strip() for sentence in text.split("\n") if sentence.strip()]
-    return sum(not any(s in item["text"] for item in result["evidence"]) for s in sentences)
+    known = {sentence for item in result["evidence"] for sentence in _sentences(item["text"])}
+    return sum(sentence not in known for sentence in _sentences(CITATION.sub("", result["answer"])))
 
 
 def run_case(retriever: Any, item: dict[str, Any]) -> tuple[dict[str, Any], Result]:
@@ -236,7 +264,7 @@ def verdict(gates: list[dict[str, Any]], failures: list[dict[str, Any]], items: 
     """返回验收结论，按顺序取第一个成立的：
 
     题集没有一道资料范围内的题 → 转责任人；全部发布门通过 → 采用；
-    时效、冲突或引用失控 → 退回；其余 → 限用（只用于查找候选段落，结论全部人工复核）。
+    时效、冲突或引用失控 → 退回；其余 → 限用（可以用来找候选资料块，每个结论都要有人复核）。
     """
     passed = {gate["gate"]: gate["passed"] for gate in gates}
     if all(item["expected_route"] == "refuse" for item in items):
@@ -318,6 +346,13 @@ def exact_paired_test(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * tail)
 
 
+def _failures_remark(first: dict[str, str], second: dict[str, str]) -> str:
+    """返回一句话：两边错的题和代价是否相同。参数是 {题目编号: 代价}。"""
+    questions = "错的题相同" if first.keys() == second.keys() else "错的题不同"
+    costs = "代价也相同" if set(first.values()) == set(second.values()) else "错的代价也不同"
+    return f"它们{questions}，{costs}"
+
+
 def comparison_text(report: dict[str, Any]) -> str:
     """返回两套系统失败的对照、各自的区间、配对检验，以及一句结论。"""
     lines = ["两套系统的失败："]
@@ -340,7 +375,9 @@ def comparison_text(report: dict[str, Any]) -> str:
         f"精确配对检验 p = {p:.3f}"
     )
     different = "分得出高下" if p < 0.05 else "分不出高下"
-    lines.append(f"在 {total} 道题上，这两套系统{different}（p = {p:.3f}）；它们错的题不同，错的代价也不同。")
+    failed = [{f["question_id"]: f["cost"] for f in report["failures"] if f["system"] == n} for n in passed]
+    remark = f"；{_failures_remark(*failed)}" if any(failed) else ""
+    lines.append(f"在 {total} 道题上，这两套系统{different}（p = {p:.3f}）{remark}。")
     return lines_text(lines)
 
 
@@ -379,16 +416,16 @@ def append_ledger(report: dict[str, Any], frozen: Path = FROZEN, ledger: Path = 
     """追加一条冻结集使用记录，返回账本的一行说明。只读目录里只作提示，不算失败。
 
     每条含资料、代码、结果的摘要和上一行的摘要；删改中间任何一行都会断链。
-    整本删除、截去末尾看不出来：账本防的是遗忘，不是有心造假。
+    整本删除、截去或改动末行看不出来：账本防的是遗忘，不是有心造假。
     """
-    entry = {
-        "data": _digest(
-            *(_unix_lines(p) for p in (DATA / "corpus.json", DATA / "keyword_rules.json", frozen))
-        ),
-        "code": _digest(*(_unix_lines(path) for path in sorted(ROOT.glob("*.py")))),
-        "result": _digest(json_text(report).encode("utf-8")),
-    }
+    inputs = (DATA / "corpus.json", DATA / "keyword_rules.json", frozen)
     try:
+        entry = {
+            "set": _digest(_unix_lines(frozen)),
+            "data": _digest(*map(_unix_lines, inputs)),
+            "code": _digest(*(_unix_lines(ROOT / name) for name in CODE_FILES)),
+            "result": _digest(json_text(report).encode("utf-8")),
+        }
         with ledger.open("a+b") as handle, _locked(handle):
             handle.seek(0)
             old = handle.read()
@@ -399,27 +436,31 @@ def append_ledger(report: dict[str, Any], frozen: Path = FROZEN, ledger: Path = 
             handle.write((b"" if old.endswith(b"\n") or not old else b"\n") + line + b"\n")
             handle.flush()
             os.fsync(handle.fileno())
+        return ledger_text(ledger, frozen, started=not lines)
     except OSError as error:
-        return f"账本：这里不能写（{error.strerror or error}），本次使用没有记录。"
-    return ledger_text(ledger, started=not lines)
+        return f"账本：这里不能写（{cause(error)}），本次使用没有记录。"
 
 
-def ledger_text(ledger: Path = LEDGER, *, started: bool = False) -> str:
-    """返回账本说明：不同的 (资料, 代码) 组合数，以及缺失或断链的位置。"""
+def ledger_text(ledger: Path = LEDGER, frozen: Path = FROZEN, *, started: bool = False) -> str:
+    """返回账本说明：不同的 (资料, 代码) 组合数，其中有多少用的是这份题集，以及缺失或断链的位置。"""
     if not ledger.exists():
         return "账本：没有记录（还没有用过冻结集，或账本被删除）。"
-    pairs, broken, previous = set(), [], ""
+    frozen_digest = _digest(_unix_lines(frozen))
+    pairs, this_set, broken, previous = set(), set(), [], ""
     for number, line in enumerate(ledger.read_bytes().splitlines(), 1):
         try:
             entry = json.loads(line)
             pairs.add((entry["data"], entry["code"]))
+            if entry.get("set") == frozen_digest:
+                this_set.add((entry["data"], entry["code"]))
             intact = entry["previous"] == previous
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             intact = False
         if not intact:
             broken.append(str(number))
         previous = hashlib.sha256(line).hexdigest()
-    text = f"账本：这份副本上，冻结集已被 {len(pairs)} 组不同的（资料、代码）用过。"
+    text = f"账本：这份副本上，共有 {len(pairs)} 组不同的（资料、代码）用过冻结题，"
+    text += f"其中 {len(this_set)} 组用的是这份题集。"
     if started:
         text += "此前没有记录：首次使用，或账本被删除。"
     return text + (f"断链：第 {'、'.join(broken)} 行被改动，或它的前一行缺失。" if broken else "链条完整。")
@@ -469,6 +510,8 @@ def main(arguments: list[str] | None = None) -> None:
             check_report_path(options.report)
             if options.frozen.exists() and options.report.resolve() == options.frozen.resolve():
                 raise InputError(f"{options.report}：报告不能覆盖它所用的冻结题")
+            if options.frozen != FROZEN and options.report.resolve() == REFERENCE_REPORT:
+                raise InputError(f"{options.report}：正式参考只能由 {FROZEN.name} 生成")
         require_isolation(options.frozen)
         report = frozen_report(options.frozen)
         print(report_text(report))

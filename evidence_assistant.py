@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -16,7 +17,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -24,7 +25,8 @@ from typing import Any, NoReturn, Protocol
 from answer_adapter import AnswererError, ExtractiveEvidenceAnswerer, validate_citations
 
 ROOT = Path(__file__).resolve().parent
-DATA = ROOT / "data"
+# 安装成软件包以后，资料随 evidence_kit 一起安放。
+DATA = ROOT / "data" if (ROOT / "data").is_dir() else ROOT / "evidence_kit" / "course_data"
 REFERENCE_REPORT = ROOT / "output" / "reference_report.json"
 
 PROGRAM_VERSION = "0.1.0"
@@ -62,6 +64,16 @@ def _finite(text: str) -> float:
     return number
 
 
+def cause(error: OSError) -> str:
+    """返回系统错误的中文原因；少见的错误保留系统原文。"""
+    causes = {
+        errno.ENOENT: "没有这个文件或文件夹", errno.EACCES: "没有权限", errno.EPERM: "没有权限",
+        errno.EISDIR: "这是文件夹", errno.ENOTDIR: "路径中间有一段不是文件夹", errno.EROFS: "只读",
+        errno.ENOSPC: "磁盘已满", errno.ENAMETOOLONG: "名字太长", errno.ELOOP: "链接成环",
+    }  # fmt: skip
+    return causes.get(error.errno or 0, error.strerror or str(error))
+
+
 def read_json(path: Path) -> Any:
     """返回 JSON 内容：UTF-8（可带 BOM）；重复键、NaN、孤立代理项都是 InputError。"""
     try:
@@ -73,9 +85,9 @@ def read_json(path: Path) -> Any:
         )
         json.dumps(value, ensure_ascii=False).encode("utf-8")  # 孤立代理项在这里暴露
     except OSError as error:
-        raise InputError(f"{path}：无法读取（{error.strerror or error}）") from error
+        raise InputError(f"{path}：无法读取（{cause(error)}）") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}：不是 UTF-8 文本（第 {error.start} 字节）") from error
+        raise InputError(f"{path}：不是 UTF-8 文本（第 {error.start} 字节），请另存为 UTF-8") from error
     except UnicodeEncodeError as error:
         raise InputError(f"{path}：含有孤立的代理项，不是完整的 Unicode 文本") from error
     except json.JSONDecodeError as error:
@@ -111,7 +123,7 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(handle.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise InputError(f"{path}：无法写入（{error.strerror or error}）") from error
+        raise InputError(f"{path}：无法写入（{cause(error)}）") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()  # 成功时它已改名；中断时不留残余
@@ -195,8 +207,10 @@ def load_cases(path: Path, chunks: list[Chunk], *id_fields: str) -> dict[str, An
             raise InputError(f"{path}：{item['id']} 的 expected_route 应为 {'、'.join(ROUTES)} 之一")
         for field in id_fields:
             ids = item.get(field)
-            if not isinstance(ids, list) or not all(isinstance(key, str) and key in known for key in ids):
-                raise InputError(f"{path}：{item['id']} 的 {field} 应为资料库中编号的列表")
+            if not isinstance(ids, list) or not all(isinstance(key, str) for key in ids):
+                raise InputError(f"{path}：{item['id']} 的 {field} 应为编号的列表，没有就写 []")
+            if unknown := [key for key in ids if key not in known]:
+                raise InputError(f"{path}：{item['id']} 的 {field} 里，{'、'.join(unknown)} 不在资料库中")
     return cases
 
 
@@ -229,13 +243,15 @@ class Retriever(Protocol):
         """返回这一块为什么命中：[{term, share, …}]，share 合计为 1。"""
 
 
-def _ranked(chunks: list[Chunk]) -> list[Chunk]:
-    return sorted(chunks, key=lambda item: (-item["score"], item["chunk_id"]))
+def _ranked(items: list[Chunk], limit: int) -> list[Chunk]:
+    if limit < 1:
+        raise InputError(f"top_k 应为不小于 1 的整数，现为 {limit}")
+    return sorted(items, key=lambda item: (-item["score"], item["chunk_id"]))[:limit]
 
 
 def _nearest(scores: list[tuple[Chunk, float]], count: int) -> list[dict[str, Any]]:
     items = [{"chunk_id": chunk["chunk_id"], "score": round(score, 6)} for chunk, score in scores]
-    return _ranked(items)[:count]
+    return _ranked(items, count)
 
 
 class TfidfIndex:
@@ -248,16 +264,16 @@ class TfidfIndex:
         self.chunks = active_chunks(chunks)
         counts = [Counter(character_ngrams(chunk["text"])) for chunk in self.chunks]
         df = Counter(gram for item in counts for gram in item)
-        n = len(self.chunks)
-        self.idf = {gram: math.log((1 + n) / (1 + freq)) + 1.0 for gram, freq in df.items()}
-        self.vectors = [self._vectorize(item) for item in counts]
+        size = len(self.chunks)
+        self.idf = {gram: math.log((1 + size) / (1 + seen)) + 1.0 for gram, seen in df.items()}
+        self.vectors = [self._vectorize(bag) for bag in counts]
 
     def _vectorize(self, counts: Counter[str]) -> dict[str, float]:
         """返回长度为 1 的稀疏向量：tf = 次数/总数，再乘 idf；语料里没有的片段不计。"""
-        total = sum(counts.values()) or 1
-        values = {g: freq / total * self.idf[g] for g, freq in counts.items() if g in self.idf}
-        norm = math.sqrt(math.fsum(v * v for v in values.values())) or 1.0
-        return {gram: value / norm for gram, value in values.items()}
+        all_grams = sum(counts.values())
+        weights = {gram: n / all_grams * self.idf[gram] for gram, n in counts.items() if gram in self.idf}
+        length = math.sqrt(math.fsum(weight * weight for weight in weights.values()))
+        return {gram: weight / length for gram, weight in weights.items()}
 
     def _scores(self, question: str) -> list[tuple[Chunk, float]]:
         query = self._vectorize(Counter(character_ngrams(question)))
@@ -274,7 +290,7 @@ class TfidfIndex:
             for chunk, score in self._scores(question)
             if score >= min_score
         ]
-        return _ranked(hits)[:top_k]
+        return _ranked(hits, top_k)
 
     def nearest(self, question: str, count: int = 3) -> list[dict[str, Any]]:
         """返回分数最高的几块，低于门槛的也在内。"""
@@ -314,7 +330,7 @@ class KeywordBaseline:
     def search(self, question: str, top_k: int = TOP_K) -> list[Chunk]:
         """返回至少命中一个关键词的前 top_k 块。"""
         hits = [{**chunk, "score": round(s, 6)} for chunk, s in self._scores(question) if s > 0]
-        return _ranked(hits)[:top_k]
+        return _ranked(hits, top_k)
 
     def nearest(self, question: str, count: int = 3) -> list[dict[str, Any]]:
         """返回命中比例最高的几块，零分的也在内。"""
@@ -367,6 +383,19 @@ def _routed(route: str, answer: str, evidence: list[Chunk], citations: list[str]
     }  # fmt: skip
 
 
+def conflicting(hits: list[Chunk]) -> list[Chunk]:
+    """返回名次最前的、至少命中两块的冲突组；没有则为空。按编号排列：谁的分数高，不代表谁对。"""
+    groups: dict[str, list[Chunk]] = {}
+    for hit in hits:
+        group = hit.get("conflict_group")
+        if group:
+            groups.setdefault(group, []).append(hit)
+    for members in groups.values():
+        if len(members) > 1:
+            return sorted(members, key=lambda item: item["chunk_id"])
+    return []
+
+
 def resolve_question(question: str, hits: list[Chunk], answerer: Any = None) -> Result:
     """返回路由结果。路由只看命中，不看问题的字面；问题只交给回答器组织语言。
 
@@ -375,24 +404,23 @@ def resolve_question(question: str, hits: list[Chunk], answerer: Any = None) -> 
     """
     if not hits:
         text = "无法从当前有效资料中确认，请联系相应的服务人员。"
-        return _routed("refuse", text, [], [], "没有达到门槛的证据")
-    groups: dict[str, list[Chunk]] = defaultdict(list)
-    for hit in hits:
-        if hit.get("conflict_group"):
-            groups[hit["conflict_group"]].append(hit)
-    conflict = next((members for members in groups.values() if len(members) >= 2), None)
-    # 冲突按编号排列：谁的分数高，不代表谁对。
-    evidence = sorted(conflict, key=lambda item: item["chunk_id"]) if conflict else hits[:1]
-    allowed = {item["chunk_id"] for item in evidence}
+        return _routed("refuse", text, [], [], "没有命中可用的证据")
+    conflict = conflicting(hits)
+    evidence = conflict or hits[:1]
+    allowed = [item["chunk_id"] for item in evidence]
     try:
         # 冲突只能照抄并列，不交给语言模型去调和。
         chosen = ExtractiveEvidenceAnswerer() if conflict or answerer is None else answerer
         answer = chosen.answer(question, evidence)
-        valid, citations = validate_citations(answer, allowed)
+        if not isinstance(answer, str):
+            raise AnswererError(f"回答器应返回字符串，实际返回 {type(answer).__name__}")
+        legal, citations = validate_citations(answer, allowed)
         reason = "引用校验未通过"
     except AnswererError as error:
-        valid, citations, answer, reason = False, [], "", str(error)
-    if not valid:
+        legal, citations, answer, reason = False, [], "", str(error)
+    except Exception as error:  # 回答器可以替换，它出任何错都只能变成拒答
+        legal, citations, answer, reason = False, [], "", f"回答器出错：{type(error).__name__}"
+    if not legal:
         return _routed("refuse", "回答的引用校验没有通过，已停止输出。", evidence, [], reason)
     if conflict:
         answer = "现行资料的规定互相矛盾，系统不作选择，原文并列如下：\n" + answer
@@ -419,7 +447,7 @@ def released(chunks: list[Chunk], path: Path = REFERENCE_REPORT) -> bool:
     return same and report.get("decision") == "ready_for_use"
 
 
-def ask(question: str, retriever: Any, answerer: Any = None, *, ready: bool = False) -> Result:
+def ask(question: str, retriever: Retriever, answerer: Any = None, *, ready: bool = False) -> Result:
     """返回一次提问的完整结果；ready 为假时（未通过发布门），回答也必须人工复核。"""
     question = check_question(question)
     result = resolve_question(question, retriever.search(question), answerer)
@@ -453,7 +481,16 @@ class ChineseParser(argparse.ArgumentParser):
         return text
 
     def error(self, message: str) -> NoReturn:
-        """打印一行错误并退出。"""
+        """抛出 InputError：一行中文，说明错在哪个参数。"""
+        words = {
+            "the following arguments are required: ": "缺少 ",
+            "unrecognized arguments: ": "不认识或多余的参数（问题含空格时请加引号）：",
+            "expected one argument": "后面要跟一个值",
+            "ignored explicit argument ": "不能带值 ",
+            "argument ": "",
+        }
+        for english, chinese in words.items():
+            message = message.replace(english, chinese)
         raise InputError(f"参数有误（{message}）；加 --help 查看用法")
 
 
@@ -472,12 +509,12 @@ def command_line() -> Iterator[None]:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except OSError as error:  # 文件的错误都已成为 InputError，剩下的只有标准输出
+    except OSError as error:  # 资料与报告的错误都已成为 InputError，剩下的多半是标准输出
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # 退出时不再重试坏掉的输出
         if isinstance(error.__context__, SystemExit):  # 已经报过错，不再添一行
             raise SystemExit(error.__context__.code or 1) from None
         if not isinstance(error, BrokenPipeError):
-            print(f"错误：标准输出无法写入（{error.strerror or error}）", file=sys.stderr)
+            print(f"错误：系统读写出错（{cause(error)}）", file=sys.stderr)
         raise SystemExit(1) from None
 
 
@@ -538,7 +575,7 @@ def main(arguments: list[str] | None = None) -> None:
     with command_line():
         options = parser.parse_args(arguments)
         chunks = load_corpus()["chunks"]
-        retriever: Any = TfidfIndex(chunks)
+        retriever: Retriever = TfidfIndex(chunks)
         if options.baseline:
             retriever = KeywordBaseline(chunks, load_keyword_rules(chunks))
         result = ask(options.question, retriever, ready=released(chunks))

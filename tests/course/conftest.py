@@ -59,9 +59,9 @@ class Run:
         last = self.stdout.splitlines()[-1]
         assert last.startswith("验收不通过：")
         names = last.removeprefix("验收不通过：").split("、")
-        assert names == [
-            line[5:].split("：")[0] for line in self.stdout.splitlines() if line[:5] == "[失败] "
-        ]
+        marked = [line.removeprefix("[失败] ") for line in self.stdout.splitlines() if line[:5] == "[失败] "]
+        assert len(marked) == len(names)
+        assert all(line.startswith(name) for line, name in zip(marked, names, strict=True))
         return names
 
 

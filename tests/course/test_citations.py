@@ -186,3 +186,30 @@ def test_evidence_changed_by_the_model_stays_as_it_was() -> None:
     with pytest.raises(AnswererError):
         CallableLanguageModelAnswerer(model).answer("问题", evidence)
     assert evidence == EVIDENCE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "室内（CO2）浓度",
+        "螺钉(C3)",
+        "（C1类驾照）",
+        "（C100型）",
+        "25℃（3小时）",
+        "[ABC1]",
+        "“C002”一词",
+        "(c) 2026 公司",
+    ],
+)
+def test_what_only_resembles_an_id_from_afar_is_no_citation(text: str) -> None:
+    assert validate_citations(f"{text}[C001]", {"C001"}) == (True, ["C001"])
+
+
+@pytest.mark.parametrize("text", ["[参见C002]", "[来源:C002]", "【资料C2】", "（C002）", "[“C002”]"])
+def test_id_inside_brackets_is_refused_whatever_stands_before_it(text: str) -> None:
+    assert validate_citations(f"{text}[C001]", {"C001"})[0] is False
+
+
+def test_a_flood_of_brackets_is_answered_at_once() -> None:
+    assert validate_citations("(" * 200_000 + "[C001]", {"C001"}) == (True, ["C001"])
+    assert validate_citations("[" * 200_000 + "C002]" + "[C001]", {"C001"})[0] is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -216,11 +217,13 @@ def test_acceptance_prints_tables_grid_isolation_and_the_fourteen_tests(printed)
 
 def test_acceptance_changes_nothing_but_the_ledger_and_the_live_report(course) -> None:
     before = course.snapshot()
-    course.run("acceptance.py").done()
+    course.run("evaluate.py").done()
+    assert " 1 组" in course.run("acceptance.py").done()
     assert course.snapshot() == before
     live = (course.root / "output/live_report.json").read_bytes()
     assert live == before["output/reference_report.json"]
-    assert (course.root / "output/frozen_runs.jsonl").read_text().count("\n") == 1
+    first, second = (course.root / "output/frozen_runs.jsonl").read_text().splitlines()
+    assert {**json.loads(second), "previous": ""} == json.loads(first)
 
 
 def test_twenty_files_are_required_and_seven_of_them_are_python() -> None:

@@ -51,7 +51,7 @@ def test_each_run_adds_one_chained_line(run, ledger: Path) -> None:
         assert len(lines(ledger)) == count
         assert chained(ledger)
         assert ledger.read_bytes().endswith(b"\n")
-    assert json.loads(lines(ledger)[0]).keys() == {"data", "code", "result", "previous"}
+    assert json.loads(lines(ledger)[0]).keys() == {"set", "data", "code", "result", "previous"}
 
 
 def test_older_lines_are_never_rewritten(run, ledger: Path) -> None:
@@ -66,7 +66,8 @@ def test_distinct_pairs_of_data_and_code_are_counted(run, monkeypatch, tmp_path:
     assert " 1 组" in run("one")
     assert " 2 组" in run("two")
     assert " 2 组" in run("one")
-    (tmp_path / "code.py").write_text("x = 1")
+    for name in evaluate.CODE_FILES:
+        (tmp_path / name).write_text("x = 1")
     monkeypatch.setattr(evaluate, "ROOT", tmp_path)
     assert " 3 组" in run("one")
     assert " 3 组" in run("one")
@@ -174,10 +175,9 @@ def test_ledger_that_cannot_be_written_is_a_note(tmp_path: Path) -> None:
         assert len(text.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", [["evaluate.py"], ["acceptance.py"]])
-def test_command_without_a_place_for_the_ledger_gives_a_note_and_exits_0(course, command: list[str]) -> None:
+def test_evaluation_without_a_place_for_the_ledger_gives_a_note_and_exits_0(course) -> None:
     (course.root / "output" / "frozen_runs.jsonl").mkdir()
-    out = course.run(*command).done()
+    out = course.run("evaluate.py").done()
     (note,) = [line for line in out.splitlines() if line.startswith("账本：")]
     assert "没有记录" in note
 
@@ -188,19 +188,6 @@ def test_evaluation_without_an_output_folder_gives_a_note_and_exits_0(course) ->
     (course.root / "output").rmdir()
     assert "没有记录" in course.run("evaluate.py").done()
     assert not (course.root / "output").exists()
-
-
-def test_evaluation_and_acceptance_write_to_the_same_ledger(course) -> None:
-    course.run("evaluate.py").done()
-    out = course.run("acceptance.py").done()
-    ledger = course.root / "output" / "frozen_runs.jsonl"
-    assert len(lines(ledger)) == 2
-    assert chained(ledger)
-    assert " 1 组" in out
-    one, two = (json.loads(line) for line in lines(ledger))
-    assert {key: one[key] for key in ("data", "code", "result")} == {
-        key: two[key] for key in ("data", "code", "result")
-    }
 
 
 def test_one_character_of_code_or_data_is_another_pair(course) -> None:
@@ -243,3 +230,10 @@ def test_two_processes_at_once_lose_no_line_and_keep_the_chain(pristine, tmp_pat
     assert len({json.loads(line)["result"] for line in lines(ledger)}) == 75
     assert chained(ledger)
     assert "链条完整" in evaluate.ledger_text(ledger)
+
+
+def test_runs_of_another_set_are_told_from_runs_of_this_one(run) -> None:
+    run("mine")
+    text = run("theirs")
+    assert "共有 2 组" in text
+    assert "其中 1 组用的是这份题集" in text
