@@ -298,6 +298,12 @@ class Oracle:
                 return "conflict", sorted(members)
         return ("answer", [hits[0][0]]) if hits else ("refuse", [])
 
+    def anchor(self, chunk_id: str) -> dict[str, Any]:
+        """返回整块正文应有的凭条。"""
+        text = self.active[chunk_id]["text"]
+        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        return {"chunk_id": chunk_id, "unit": "codepoint", "start": 0, "end": len(text), "sha256": digest}
+
     def case(self, system: str, item: Any) -> dict[str, Any]:
         """返回一道题应有的记录。"""
         hits = self.hits(system, item["question"], TOP_K, MIN_SCORE)
@@ -310,7 +316,8 @@ class Oracle:
         )
         return {
             "id": item["id"], "expected_route": item["expected_route"], "route": route,
-            "citations": citations, "hits": found, "scores": [score for _, score in hits], "passed": passed,
+            "citations": citations, "hits": found, "scores": [score for _, score in hits],
+            "anchors": [self.anchor(key) for key in citations], "passed": passed,
         }  # fmt: skip
 
 
@@ -362,7 +369,7 @@ def check_cases(oracle: Oracle, report: Any) -> str:
         # 抽取式回答整句照抄证据：越界引用和无依据的句子都应当是零。
         counts.update(illegal_citations=0, unsupported_sentences=0)
         require_same(f"{system} 的成绩", {key: live[key] for key in counts}, counts)
-    return f"{len(frozen)} 题 × {len(oracle.active)} 块 × 2 套系统的分数、命中、路由与成绩独立重算一致"
+    return f"{len(frozen)} 题 × {len(oracle.active)} 块 × 2 套系统的分数、命中、路由、凭条与成绩独立重算一致"
 
 
 def expected_failures(report: Any, frozen: list[Any]) -> list[dict[str, Any]]:

@@ -151,6 +151,15 @@ def unsupported_sentences(result: Result) -> int:
     return sum(sentence not in known for sentence in _sentences(CITATION.sub("", result["answer"])))
 
 
+def anchor_list(result: Result) -> list[dict[str, Any]]:
+    """返回每条证据的凭条 {chunk_id, unit, start, end, sha256}；原话由位置和摘要决定，报告里不再重复。"""
+    fields = ("unit", "start", "end", "sha256")
+    return [
+        {"chunk_id": item["chunk_id"], **{field: item["anchor"][field] for field in fields}}
+        for item in result["evidence"]
+    ]
+
+
 def run_case(retriever: Any, item: dict[str, Any]) -> tuple[dict[str, Any], Result]:
     """返回一道题的记录与完整结果。
 
@@ -167,7 +176,7 @@ def run_case(retriever: Any, item: dict[str, Any]) -> tuple[dict[str, Any], Resu
     record = {
         "id": item["id"], "expected_route": item["expected_route"], "route": result["route"],
         "citations": result["citations"], "hits": [hit["chunk_id"] for hit in hits],
-        "scores": [hit["score"] for hit in hits], "passed": passed,
+        "scores": [hit["score"] for hit in hits], "anchors": anchor_list(result), "passed": passed,
     }  # fmt: skip
     return record, result
 

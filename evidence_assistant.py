@@ -396,6 +396,22 @@ def conflicting(hits: list[Chunk]) -> list[Chunk]:
     return []
 
 
+def with_anchor(item: Chunk) -> Chunk:
+    """返回附上定位凭条 anchor 的证据。参考回答器整块照抄，所以原话就是整块正文。"""
+    text = item["text"]
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    anchor = {"unit": "codepoint", "start": 0, "end": len(text), "sha256": digest, "quote": text}
+    return {**item, "anchor": anchor}
+
+
+def check_anchor(item: Chunk) -> None:
+    """正文摘要相同，并且按起止切出来的就是原话，才算数；否则抛出 InputError。"""
+    text, anchor = item["text"], item["anchor"]
+    same_text = anchor["sha256"] == hashlib.sha256(text.encode("utf-8")).hexdigest()
+    if not same_text or text[anchor["start"] : anchor["end"]] != anchor["quote"]:
+        raise InputError(f"{item['chunk_id']} 的定位凭条与正文不符，请从原文重新生成")
+
+
 def resolve_question(question: str, hits: list[Chunk], answerer: Any = None) -> Result:
     """返回路由结果。路由只看命中，不看问题的字面；问题只交给回答器组织语言。
 
@@ -406,7 +422,7 @@ def resolve_question(question: str, hits: list[Chunk], answerer: Any = None) -> 
         text = "无法从当前有效资料中确认，请联系相应的服务人员。"
         return _routed("refuse", text, [], [], "没有命中可用的证据")
     conflict = conflicting(hits)
-    evidence = conflict or hits[:1]
+    evidence = [with_anchor(item) for item in conflict or hits[:1]]
     allowed = [item["chunk_id"] for item in evidence]
     try:
         # 冲突只能照抄并列，不交给语言模型去调和。
@@ -451,6 +467,8 @@ def ask(question: str, retriever: Retriever, answerer: Any = None, *, ready: boo
     """返回一次提问的完整结果；ready 为假时（未通过发布门），回答也必须人工复核。"""
     question = check_question(question)
     result = resolve_question(question, retriever.search(question), answerer)
+    for item in result["evidence"]:
+        check_anchor(item)
     if result["route"] == "answer":
         result["human_review_required"] = not ready
         result["review_reason"] = "" if ready else "系统未通过发布门（not_ready_for_use）"
@@ -549,6 +567,8 @@ def readable(result: Result, explanation: dict[str, list[dict[str, Any]]] | None
             f"  {item['chunk_id']} {item['title']} 版本 {item['version']} 状态 {item['effective_status']}"
             f" 分数 {item['score']:.6f}",
             *paragraph("    原文：", item["text"]),
+            f"    定位：码点 [{item['anchor']['start']}, {item['anchor']['end']})，"
+            f"正文摘要 {item['anchor']['sha256'][:12]}",
         ]
     if not result["evidence"]:
         lines.append("  无")

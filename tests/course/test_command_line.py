@@ -69,7 +69,7 @@ def test_json_result_has_exactly_the_fields_of_a_result(ask) -> None:
     assert result["system"] == "transparent_keyword_rules"
     assert result["evidence"][0].keys() == {
         "chunk_id", "doc_id", "title", "version", "scope", "source_location",
-        "authorization", "effective_status", "conflict_group", "text", "score",
+        "authorization", "effective_status", "conflict_group", "text", "score", "anchor",
     }  # fmt: skip
 
 

@@ -241,7 +241,8 @@ def test_report_has_exactly_these_fields() -> None:
         }  # fmt: skip
         assert system["passed"] == sum(case["passed"] for case in system["cases"])
         for case in system["cases"]:
-            assert case.keys() == {"id", "expected_route", "route", "citations", "hits", "scores", "passed"}
+            fields = {"id", "expected_route", "route", "citations", "hits", "scores", "anchors", "passed"}
+            assert case.keys() == fields
     for failure in report["failures"]:
         assert failure.keys() == {
             "system", "question_id", "route", "citations", "missing_citations", "kind", "cost",

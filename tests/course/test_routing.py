@@ -89,7 +89,7 @@ def test_first_hit_alone_is_the_evidence_of_an_answer(hit) -> None:
     first, second = hit("C002", "甲。", 0.9), hit("C001", "乙。", 0.8)
     result = ea.ask("问题", Hits(first, second))
     assert (result["route"], result["answer"]) == ("answer", "甲。[C002]")
-    assert (result["evidence"], result["citations"]) == ([first], ["C002"])
+    assert (result["evidence"], result["citations"]) == ([ea.with_anchor(first)], ["C002"])
 
 
 def test_two_members_of_a_group_are_a_conflict_wherever_they_stand(hit) -> None:
@@ -171,7 +171,7 @@ def test_result_has_exactly_these_fields_in_this_order(chunks) -> None:
         assert list(result) == FIELDS
         assert (result["question"], result["system"]) == (question, "character_ngram_tfidf")
         for item in result["evidence"]:
-            assert item.keys() == chunks[0].keys() | {"score"}
+            assert item.keys() == chunks[0].keys() | {"score", "anchor"}
         assert all(near.keys() == {"chunk_id", "score"} for near in result["nearest"])
         assert len(result["nearest"]) == 3
         assert result["citations"] == [item["chunk_id"] for item in result["evidence"]]

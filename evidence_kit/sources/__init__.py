@@ -1,0 +1,1 @@
+"""What may be cited: sources, their versions and the text that is stored for each."""

@@ -1,0 +1,1 @@
+"""What a position in a text means: units, analyzers that keep offsets, and cuts into passages."""
