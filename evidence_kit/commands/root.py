@@ -22,6 +22,8 @@ _COMMANDS = {
     "position": ("evidence_kit.commands.position", "position", "把一个位置换算成四种坐标单位。"),
     "anchor": ("evidence_kit.commands.anchor", "anchor", "定位凭条：生成，以及在新版本里重新定位。"),
     "bundle": ("evidence_kit.commands.bundle", "bundle", "引用包：逐条核对引文的位置。"),
+    "find": ("evidence_kit.commands.find", "find", "在资料里查找问题的字词，给出原文与位置。"),
+    "index": ("evidence_kit.commands.index", "index", "索引文件：建立、检索、核对。"),
 }
 
 

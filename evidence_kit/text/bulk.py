@@ -23,7 +23,8 @@ def _numpy() -> Any:
     try:
         import numpy
     except ImportError:
-        raise MissingNumpyError("批量换算坐标需要 numpy，当前环境没有：请运行 pip install numpy") from None
+        install = 'python -m pip install "evidence-assistant[scale]"'
+        raise MissingNumpyError(f"批量换算坐标需要 numpy，当前环境没有：请运行 {install}") from None
     return numpy
 
 

@@ -1,0 +1,1 @@
+"""The evidence finder: where the words of a question stand in sources, not what they prove."""

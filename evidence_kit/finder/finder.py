@@ -1,0 +1,159 @@
+"""From a question to findings: ranked passages, each with its place, its quote and why it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evidence_kit.finder.errors import FinderError
+from evidence_kit.finder.explanation import CountedStatistics, MatchedTerm, Statistics, explain
+from evidence_kit.finder.passages import Located, MemoryPassages, Passages
+from evidence_kit.index.weighting import parse_weighting
+from evidence_kit.sources.documents import Document
+from evidence_kit.text.analysis import Analyzer, char_ngrams, words_han
+
+if TYPE_CHECKING:
+    from evidence_kit.index import Hit, Index
+
+METHODS = ("bm25", "tfidf_log", "tfidf_course")
+MOST_FINDINGS = 20
+# The index does not tell its statistics. Up to so many characters they are counted beside it, for the shares
+# of the terms, in a few seconds. A larger corpus is searched all the same, without shares.
+COUNTED_CHARACTERS = 1_000_000
+
+CAUTION = (
+    "分数只在这批资料、这种方法之内可以比较，资料一变分数就变；它不是可信度。"
+    "这里只找字词出现在哪里，不生成回答，也不判断原文是否支持任何说法。"
+)
+
+
+class _Terms:
+    """What rests on matched terms. `weak`: on single East Asian characters only."""
+
+    terms: tuple[MatchedTerm, ...]
+
+    @property
+    def weak(self) -> bool:
+        """Return whether every matched term is a single character."""
+        return all(term.single for term in self.terms)
+
+
+@dataclass(frozen=True)
+class _Match(_Terms):
+    position: int
+    score: float
+    terms: tuple[MatchedTerm, ...]
+
+
+@dataclass(frozen=True)
+class Finding(_Terms):
+    """A passage that shares terms with the question."""
+
+    rank: int
+    score: float
+    passage: Located
+    terms: tuple[MatchedTerm, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found for one question, and in what.
+
+    `weak_left_out` counts the weak findings that were passed over to fill the list, where this was asked.
+    """
+
+    query: str
+    method: str
+    analyzer: str
+    sources: int
+    passages: int
+    findings: tuple[Finding, ...]
+    weak_left_out: int
+
+
+class Finder:
+    """Passages and their index under one method; without `statistics` the terms found have no shares."""
+
+    def __init__(self, passages: Passages, index: Index, method: str, statistics: Statistics | None) -> None:
+        self._passages = passages
+        self._index = index
+        self._method = check_method(method)
+        self._analyzer = analyzer_of(method)
+        self._statistics = statistics
+
+    @classmethod
+    def of(cls, documents: Iterable[Document], method: str = "bm25") -> Finder:
+        """Return a finder in memory. Raises FinderError where the documents hold nothing to find."""
+        from evidence_kit.index import Index
+
+        analyzer = analyzer_of(check_method(method))
+        passages = MemoryPassages(documents)
+        texts = passages.texts()
+        # Without ids ties go by position, and positions go by source id, then by start.
+        index = Index.build(texts, weighting=method, analyzer=analyzer)
+        counted = sum(map(len, texts)) <= COUNTED_CHARACTERS
+        return cls(passages, index, method, CountedStatistics(texts, analyzer) if counted else None)
+
+    def find(self, query: str, top: int = 5, *, no_weak: bool = False) -> Findings:
+        """Return the best `top` findings; with `no_weak` the best that are not weak, ranked from 1 anew.
+
+        A question without a single term finds nothing. Raises FinderError on a blank one, or one that is no
+        Unicode text, and where `top` is not from 1 to 20.
+        """
+        _check_question(query)
+        if isinstance(top, bool) or not isinstance(top, int) or not 1 <= top <= MOST_FINDINGS:
+            raise FinderError(f"要显示的条数 {top} 无效：请改为 1 到 {MOST_FINDINGS} 之间的整数。")
+        met = self._meet(query, top, no_weak)
+        kept = [match for match in met if not (no_weak and match.weak)][:top]
+        passed_over = met.index(kept[-1]) + 1 - len(kept) if len(kept) == top else len(met) - len(kept)
+        findings = tuple(
+            Finding(rank, match.score, self._passages.locate(match.position), match.terms)
+            for rank, match in enumerate(kept, 1)
+        )
+        return Findings(
+            query, self._method, self._analyzer.name, self._passages.sources, len(self._passages), findings,
+            passed_over,
+        )  # fmt: skip
+
+    def _meet(self, query: str, top: int, no_weak: bool) -> list[_Match]:
+        """Return the best matches: `top` of them, or with `no_weak` so many that `top` are not weak."""
+        asked = self._analyzer.texts(query)
+        met: list[_Match] = []
+        depth = top
+        while asked:
+            hits = self._index.search(query, depth)
+            met.extend(self._match(asked, hit) for hit in hits[len(met) :])
+            enough = sum(not match.weak for match in met) >= top
+            if enough or not no_weak or len(hits) < depth:
+                break
+            depth *= 4
+        return met
+
+    def _match(self, asked: Sequence[str], hit: Hit) -> _Match:
+        quote = self._passages.text(hit.position)
+        weighting = parse_weighting(self._method)
+        terms = explain(asked, quote, self._analyzer, weighting, self._statistics)
+        return _Match(hit.position, hit.score, terms)
+
+
+def analyzer_of(method: str) -> Analyzer:
+    """Return the analyzer that goes with a method."""
+    return char_ngrams(2, 3) if method == "tfidf_course" else words_han
+
+
+def check_method(method: str) -> str:
+    """Return the method if it is one; FinderError names the known ones."""
+    if method not in METHODS:
+        raise FinderError(f"检索方法 {method!r} 无法识别：请改用 {'、'.join(METHODS)} 之一。")
+    return method
+
+
+def _check_question(query: str) -> None:
+    try:
+        query.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = error.start + 1
+        raise FinderError(f"问题的第 {where} 个字符不是合法的 Unicode 文本：请改正后重试。") from None
+    if not query.strip():
+        raise FinderError("问题是空的：请写出要找的字词。")

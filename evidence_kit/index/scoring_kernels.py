@@ -1,0 +1,218 @@
+"""Compiled loops that find a question's terms, weigh them and score one passage exactly.
+
+The formulas are those of weighting.py, operation by operation; sums are kept to twice the precision of a
+float64 and rounded once, as `math.fsum` does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidence_kit.index.arrays import Passages, Postings, Statistics, Vocabulary
+from evidence_kit.index.compiled import inlined, kernel
+
+Array = Any
+
+COURSE, LOG, BM25 = 0, 1, 2
+UNKNOWN = 0xFFFFFFFF  # a symbol of the question that the index does not have
+
+
+class Formula(NamedTuple):
+    """A weighting, as numbers."""
+
+    kind: int  # COURSE, LOG or BM25
+    k1: float
+    b: float
+    mean: float  # mean number of terms of a passage
+    tf_weight: Array  # float64 [255 or more] 1 + ln tf; only LOG reads it
+    heavy_weight: Array  # float64 [H] the same for `heavy_tf`
+
+
+class Query(NamedTuple):
+    """The distinct terms of one question that the index has."""
+
+    row: Array  # int64 [m] row in `dense_start`, or -1
+    packed_start: Array  # int64 [m] its packed postings
+    packed_end: Array  # int64 [m]
+    idf: Array  # float64 [m]
+    part: Array  # float64 [m] value in the question's vector; 1.0 for bm25
+    weight: Array  # float64 [m] part * idf, rounded up for bounds
+    formula: Formula
+
+
+@inlined
+def part_end(values: Array, begin: int, end: int, value: int) -> int:
+    """Return the index after the last of the sorted values[begin:end] that are at most `value`."""
+    size = end - begin
+    while size > 1:  # halves without a branch that could be guessed wrong
+        half = size >> 1
+        begin += half if np.int64(values[begin + half - 1]) <= value else 0
+        size -= half
+    if size == 1 and np.int64(values[begin]) <= value:
+        begin += 1
+    return begin
+
+
+@inlined
+def fsum(values: Array, n: int) -> float:
+    """Return the sum of the first n, rounded once: what additions lose (Knuth) is kept and added last."""
+    high = 0.0
+    rest = 0.0
+    for i in range(n):
+        after = high + values[i]
+        part = after - high
+        rest += (high - (after - part)) + (values[i] - part)
+        high = after
+    return high + rest
+
+
+@kernel
+def count_grams(stream: Array, smaller: int) -> int:
+    """Return the number of grams of sizes `smaller` and `smaller` + 1, unknown symbols included."""
+    total = 0
+    run = 0
+    for symbol in stream:
+        run = run + 1 if symbol != 0 else 0
+        total += np.int64(run >= smaller) + np.int64(run > smaller)
+    return total
+
+
+@kernel
+def find_terms(stream: Array, vocabulary: Vocabulary) -> tuple[Array, Array]:
+    """Return the distinct terms of a question that the index has, sorted, and how often each stands in it."""
+    found = np.empty(2 * stream.size, np.int64)
+    n = 0
+    pairs = vocabulary.second.size
+    before = np.int64(0)
+    pair = np.int64(-1)
+    for i in range(stream.size):
+        symbol = np.int64(stream[i])
+        if symbol == 0 or symbol == UNKNOWN:
+            before = 0
+            pair = -1
+            continue
+        if vocabulary.singles > 0:
+            found[n] = symbol - 1
+            n += 1
+        if pair >= 0 and vocabulary.triple_start.size > 1:
+            triple = _child(vocabulary.third, vocabulary.triple_start, pair, symbol)
+            if triple >= 0:
+                found[n] = vocabulary.singles + pairs + triple
+                n += 1
+        pair = -1
+        if before > 0:
+            pair = _child(vocabulary.second, vocabulary.pair_start, before, symbol)
+            if pair >= 0:
+                found[n] = vocabulary.singles + pair
+                n += 1
+        before = symbol
+    found = np.sort(found[:n])
+    counts = np.ones(n, np.int64)
+    distinct = 0
+    for i in range(n):
+        if distinct > 0 and found[i] == found[distinct - 1]:
+            counts[distinct - 1] += 1
+        else:
+            found[distinct] = found[i]
+            distinct += 1
+    return found[:distinct], counts[:distinct]
+
+
+@kernel
+def _child(symbols: Array, start: Array, parent: int, symbol: int) -> int:
+    """Return where `symbol` stands among the sorted children of `parent`, or -1."""
+    begin = np.int64(start[parent])
+    place = part_end(symbols, begin, np.int64(start[parent + 1]), symbol)
+    if place > begin and symbols[place - 1] == symbol:
+        return place - 1
+    return -1
+
+
+@inlined
+def bound_margin(terms: int) -> float:
+    """Return by how much bounds are rounded up: more than float32 sums of so many terms can lose."""
+    return (2.0 * terms + 16.0) * 1.2e-7
+
+
+@kernel
+def weigh_terms(
+    terms: Array, counts: Array, total: int, postings: Postings, statistics: Statistics, formula: Formula
+) -> Query:
+    """Return the question; `total` counts all of its terms, those that the index does not have included."""
+    m = terms.size
+    row = np.empty(m, np.int64)
+    packed_start = np.empty(m, np.int64)
+    packed_end = np.empty(m, np.int64)
+    idf = np.empty(m)
+    part = np.ones(m)
+    for i in range(m):
+        term = terms[i]
+        packed_start[i] = postings.start[term]
+        packed_end[i] = postings.start[term + 1]
+        df = packed_end[i] - packed_start[i]
+        at = part_end(postings.dense_terms, 0, postings.dense_terms.size, term) - 1
+        row[i] = at if at >= 0 and postings.dense_terms[at] == term else -1
+        if row[i] >= 0:
+            borders = postings.dense_start[row[i]]
+            df = np.int64(borders[borders.size - 1]) - np.int64(borders[0])
+        idf[i] = statistics.idf[part_end(statistics.df, 0, statistics.df.size, df) - 1]
+        if formula.kind == COURSE:
+            part[i] = np.float64(counts[i]) / np.float64(total) * idf[i]
+        elif formula.kind == LOG:
+            part[i] = formula.tf_weight[counts[i]] * idf[i]
+    if formula.kind != BM25:
+        length = np.sqrt(fsum(part * part, m))
+        part = part / (length if length > 0.0 else 1.0)
+    weight = part * idf * (1.0 + bound_margin(m))
+    return Query(row, packed_start, packed_end, idf, part, weight, formula)
+
+
+@inlined
+def exact_score(
+    query: Query, postings: Postings, passages: Passages, window_bits: int, passage: int, values: Array
+) -> float:
+    """Return the score of one passage; `values` has room for its parts."""
+    n = 0
+    length = np.float64(passages.length[passage])
+    size = query.formula.k1 * (1.0 - query.formula.b + query.formula.b * length / query.formula.mean)
+    for i in range(query.row.size):
+        tf, heavy = _count(query, postings, window_bits, i, passage)
+        if tf == 0:
+            continue
+        if query.formula.kind == BM25:
+            values[n] = query.idf[i] * (tf * (query.formula.k1 + 1.0) / (tf + size))
+        elif query.formula.kind == COURSE:
+            values[n] = query.part[i] * (tf / length * query.idf[i] / passages.norm[passage])
+        else:
+            tf_weight = query.formula.tf_weight[tf] if heavy < 0 else query.formula.heavy_weight[heavy]
+            values[n] = query.part[i] * (tf_weight * query.idf[i] / passages.norm[passage])
+        n += 1
+    return fsum(values, n)
+
+
+@inlined
+def _count(query: Query, postings: Postings, window_bits: int, i: int, passage: int) -> tuple[int, int]:
+    """Return (how often term `i` stands in the passage, its index in `heavy_tf` or -1)."""
+    row = query.row[i]
+    tf = np.int64(1)
+    heavy = np.int64(-1)
+    if row >= 0:
+        window = passage >> window_bits
+        inside = passage - (window << window_bits)
+        begin = np.int64(postings.dense_start[row, window])
+        end = np.int64(postings.dense_start[row, window + 1])
+        place = part_end(postings.low, begin, end, inside)
+        tf = np.int64(place > begin and np.int64(postings.low[place - 1]) == inside)
+    if tf > 0:
+        first = query.packed_start[i]
+        place = part_end(postings.packed, first, query.packed_end[i], passage << 8 | 255) - 1
+        if place >= first and np.int64(postings.packed[place] >> 8) == passage:
+            tf = np.int64(postings.packed[place] & 255)
+            if tf == 255:
+                heavy = part_end(postings.heavy_at, 0, postings.heavy_at.size, place) - 1
+                tf = np.int64(postings.heavy_tf[heavy])
+        elif row < 0:
+            tf = np.int64(0)
+    return tf, heavy

@@ -1,0 +1,149 @@
+"""From texts to streams of symbols in bulk; the analyzer itself sees only texts with hard characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidence_kit.index import stream_kernels as kernels
+from evidence_kit.index.arrays import Array, Symbols
+from evidence_kit.index.errors import IndexInputError
+from evidence_kit.index.naming import inner_order, is_char, name_symbols
+from evidence_kit.index.splitting import CharClass, Splitter
+
+CODE_POINTS = 0x110000
+
+
+class Stream(NamedTuple):
+    """All passages as symbols, in inner order; 0 ends a run."""
+
+    symbols: Array  # uint32
+    starts: Array  # int64 [N+1] where each passage begins in `symbols`
+    order: Array  # uint32 [N] position of each passage
+    names: Symbols
+
+
+def read_stream(texts: Sequence[str], splitter: Splitter) -> Stream:
+    """Return the stream of `texts`."""
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    begin = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=begin[1:])
+    present = np.zeros(CODE_POINTS, np.bool_)
+    present[codes] = True
+    classes = {char: splitter.classify(char) for char in map(chr, np.flatnonzero(present))}
+    hard_chars = [char for char, (kind, _) in classes.items() if kind == "hard"]
+    hard = _hard_texts(texts, codes, begin, hard_chars, splitter)
+    if hard:
+        present = _present_elsewhere(codes, begin, list(hard))
+        classes = {char: value for char, value in classes.items() if present[ord(char)]}
+    pieces = {piece for runs in hard.values() for run in runs for piece in run}
+    chars = sorted(
+        {lower for kind, lower in classes.values() if kind == "char"}
+        | {piece for piece in pieces if is_char(piece, splitter)}
+    )
+    symbol_of = {char: number for number, char in enumerate(chars, 1)}
+    hard_words, hard_begin, ready = _hard_streams(hard, symbol_of, len(texts))
+    table = _table(classes, symbol_of)
+    order = inner_order(texts)
+    # A word takes three places, its own and a 0 on either side; where there are no words, one a character.
+    symbols = np.empty((1 if splitter.bridges else 3) * codes.size + ready.size, np.uint32)
+    starts = np.empty(len(texts) + 1, np.int64)
+    words = np.empty((1 if splitter.bridges else codes.size, 2), np.int64)
+    met = kernels.write_stream(
+        codes, begin, order, table, splitter.bridges, hard_begin, ready, len(hard_words), symbols, starts,
+        words,
+    )  # fmt: skip
+    symbols = symbols[: starts[-1]]
+    names, numbers = _name_words(codes, table, words[:met], hard_words)
+    if numbers.size:
+        kernels.name_words(symbols, numbers + np.uint32(len(chars) + 1))
+    return Stream(symbols, starts, order, name_symbols(chars, names))
+
+
+def _table(classes: dict[str, CharClass], symbol_of: dict[str, int]) -> Array:
+    """Return what `write_stream` does with each code point: uint32 [0x110000]."""
+    table = np.zeros(CODE_POINTS, np.uint32)
+    for char, (kind, lower) in classes.items():
+        if kind == "char":
+            table[ord(char)] = symbol_of[lower]
+        elif kind == "word":
+            table[ord(char)] = kernels.WORD | ord(lower)
+    return table
+
+
+def _hard_texts(
+    texts: Sequence[str], codes: Array, begin: Array, chars: Sequence[str], splitter: Splitter
+) -> dict[int, list[list[str]]]:
+    """Return position -> runs of the texts with a hard character."""
+    if not chars:
+        return {}
+    wanted = np.zeros(CODE_POINTS, np.bool_)
+    wanted[[ord(char) for char in chars]] = True
+    places = np.flatnonzero(wanted[codes])
+    positions = np.unique(np.searchsorted(begin, places, side="right") - 1)
+    return {int(position): splitter.runs(texts[position]) for position in positions}
+
+
+def _present_elsewhere(codes: Array, begin: Array, hard: list[int]) -> Array:
+    """Return which code points stand in texts that are not hard."""
+    easy = np.ones(codes.size, np.bool_)
+    for position in hard:
+        easy[begin[position] : begin[position + 1]] = False
+    present = np.zeros(CODE_POINTS, np.bool_)
+    present[codes[easy]] = True
+    return present
+
+
+def _hard_streams(
+    hard: dict[int, list[list[str]]], symbol_of: dict[str, int], passages: int
+) -> tuple[list[str], Array, Array]:
+    """Return (the words met, where each text's stream begins, the streams); an empty text has [0]."""
+    words: list[str] = []
+    stream: list[int] = []
+    sizes = np.zeros(passages + 1, np.int64)
+    for position, runs in sorted(hard.items()):
+        before = len(stream)
+        for run in runs or [[]]:
+            for piece in run:
+                symbol = symbol_of.get(piece)
+                if symbol is None:
+                    symbol = kernels.WORD | len(words)
+                    words.append(piece)
+                stream.append(symbol)
+            stream.append(0)
+        sizes[position + 1] = len(stream) - before
+    return words, np.cumsum(sizes), np.array(stream, np.uint32)
+
+
+def _name_words(codes: Array, table: Array, words: Array, hard_words: list[str]) -> tuple[list[str], Array]:
+    """Return (the distinct words sorted, the number in that list of each word met, hard ones first)."""
+    if not len(words) and not hard_words:
+        return [], np.zeros(0, np.uint32)
+    if len(words) + len(hard_words) >= kernels.WORD:
+        raise IndexInputError("资料中的词超过 21 亿个，一个索引放不下：请把资料分成几个索引")
+    example, group = _distinct(codes, table, words)
+    distinct = [_word(codes, table, words[n]) for n in example]
+    names = sorted({*distinct, *hard_words})
+    number = {name: n for n, name in enumerate(names)}
+    ranks = np.array([number[word] for word in distinct], np.uint32)
+    hard_ranks = np.array([number[word] for word in hard_words], np.uint32)
+    return names, np.concatenate([hard_ranks, ranks[group]])
+
+
+def _distinct(codes: Array, table: Array, words: Array) -> tuple[Array, Array]:
+    """Return (one example of each distinct word, for each word the example's number)."""
+    hashes = np.empty(len(words), np.uint64)
+    seed = 0
+    while True:
+        kernels.hash_words(codes, table, words, seed, hashes)
+        _, example, group = np.unique(hashes, return_index=True, return_inverse=True)
+        if kernels.same_words(codes, table, words, example[group]):
+            return example, group
+        seed += 1  # two words shared a hash
+
+
+def _word(codes: Array, table: Array, span: Any) -> str:
+    lower = table[codes[span[0] : span[1]]] & np.uint32(kernels.WORD - 1)
+    return bytes(lower.astype("<u4").tobytes()).decode("utf-32-le", "surrogatepass")

@@ -1,0 +1,160 @@
+"""From files and folders to documents: txt, md, json, in UTF-8, with the text as it is stored.
+
+A document's id is the file's name, or inside a folder its path from there with `/`: the same files have the
+same ids wherever the folder stands.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evidence_kit.sources.documents import Document, LeftOut, Reading, text_version
+from evidence_kit.sources.json_documents import holds_documents, read_json_documents
+from evidence_kit.sources.model import PLAIN_TEXT, PLAIN_TEXT_VERSION, SourceError, decode_text
+from evidence_kit.sources.strict_json import JsonInputError, parse_json
+from evidence_kit.sources.titles import markdown_title
+from evidence_kit.sources.visible import visible
+
+SUFFIXES = (".txt", ".md", ".json")
+
+
+def read_sources(paths: Sequence[str | Path]) -> Reading:
+    """Return the documents of files and folders: arguments in their order, a folder's files by code points.
+
+    Folders are read with all below them, but for hidden files and folders and for symbolic links, which
+    could lead out of the folder or around in it; a link that is itself an argument is followed. Raises
+    SourceError (JsonInputError for JSON) naming the file and what to do; two documents with one id are an
+    error, and so is a folder without any.
+    """
+    documents: list[Document] = []
+    left_out: Counter[LeftOut] = Counter()
+    where: dict[str, str] = {}
+    for path in map(Path, paths):
+        found = _read_folder(path, left_out) if path.is_dir() else _read_argument(path, left_out)
+        for origin, document in found:
+            if document.source_id in where:
+                raise SourceError(_duplicate(document.source_id, where[document.source_id], origin))
+            where[document.source_id] = origin
+            documents.append(document)
+    return Reading(tuple(documents), {reason: count for reason, count in left_out.items() if count})
+
+
+Found = Iterator[tuple[str, Document]]  # (the file that errors speak of, document)
+
+
+def _read_argument(path: Path, left_out: Counter[LeftOut]) -> Found:
+    if path.suffix.lower() not in SUFFIXES:
+        _read_bytes(path)  # a file that is not there is the nearer reason
+        raise SourceError(f"{_name(path)} 的类型不能读取：请改用 {'、'.join(SUFFIXES)} 文件或文件夹。")
+    return _read_file(path, _identity(path.name, path), left_out, within_folder=False)
+
+
+def _read_folder(folder: Path, left_out: Counter[LeftOut]) -> Found:
+    expired_before = left_out["expired"]
+    empty = True
+    for path in _files(folder, left_out):
+        source_id = _identity(path.relative_to(folder).as_posix(), path)
+        for found in _read_file(path, source_id, left_out, within_folder=True):
+            empty = False
+            yield found
+    if empty and left_out["expired"] == expired_before:
+        raise SourceError(
+            f"文件夹 {_name(folder)} 里没有可读的资料：请放入 {'、'.join(SUFFIXES)} 文件，或改给其他文件夹。"
+        )
+
+
+def _files(folder: Path, left_out: Counter[LeftOut]) -> list[Path]:
+    """Return the readable files below `folder`, sorted by the code points of their paths from there."""
+    files = []
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError as error:
+            raise _unreadable(Path(error.filename), error) from None
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_symlink():
+                left_out["link"] += 1
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
+            elif entry.is_file(follow_symlinks=False) and Path(entry.name).suffix.lower() in SUFFIXES:
+                files.append(Path(entry.path))
+            else:
+                left_out["other_type"] += 1
+    return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def _read_file(path: Path, source_id: str, left_out: Counter[LeftOut], *, within_folder: bool) -> Found:
+    name = _name(path)
+    data = _read_bytes(path)
+    if path.suffix.lower() != ".json":
+        yield name, _text_document(data, path, source_id)
+        return
+    value = parse_json(data, name)
+    if not holds_documents(value):
+        if not within_folder:
+            raise JsonInputError(name, "bad_shape", _SHAPES)
+        left_out["other_json"] += 1
+        return
+    documents, expired = read_json_documents(value, source_id, name)
+    if expired:
+        left_out["expired"] += expired
+    for document in documents:
+        yield name, document
+
+
+_SHAPES = '应是 [{"title","text"}]、{"documents":[…]} 或带 chunks 的 corpus.json'
+
+
+def _text_document(data: bytes, path: Path, source_id: str) -> Document:
+    stored = decode_text(data, _name(path))
+    heading = markdown_title(stored.text) if path.suffix.lower() == ".md" else None
+    return Document(
+        source_id=source_id,
+        title=(heading.title if heading else "") or path.name,
+        version=text_version(stored.text),
+        text=stored.text,
+        body_start=heading.body_start if heading else 0,
+        extractor=PLAIN_TEXT,
+        extractor_version=PLAIN_TEXT_VERSION,
+        transformations=stored.transformations,
+    )
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    except ValueError:  # a NUL in the path
+        raise SourceError(f"{_name(path)} 不是合法的路径：请检查拼写。") from None
+
+
+def _unreadable(path: Path, error: OSError) -> SourceError:
+    if isinstance(error, FileNotFoundError):
+        return SourceError(f"{_name(path)} 不存在：请检查路径。")
+    if isinstance(error, PermissionError):
+        return SourceError(f"{_name(path)} 没有读取权限：请改变权限或换一个文件。")
+    return SourceError(f"{_name(path)} 无法读取（{error.strerror}）：请检查路径。")
+
+
+def _identity(name: str, path: Path) -> str:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SourceError(f"{_name(path)} 的文件名不是 UTF-8：请先改名。") from None
+    return name
+
+
+def _name(path: Path) -> str:
+    return visible(str(path))
+
+
+def _duplicate(source_id: str, first: str, second: str) -> str:
+    both = first if first == second else f"{first} 和 {second}"
+    return f"资料标识 {visible(source_id)} 重复（{both}）：请改名，或把文件放进同一个文件夹后给出该文件夹。"
