@@ -41,7 +41,7 @@ _NONE = (np.empty(0), np.empty(0))
 def _largest_tf(postings: Postings) -> int:
     if postings.heavy_tf.size:
         return int(postings.heavy_tf.max())
-    return max(1, int((postings.packed & 255).max())) if postings.packed.size else 1
+    return max(1, int(np.max(postings.packed & 255))) if postings.packed.size else 1
 
 
 def _norms(postings: Postings, idf: Array, length: Array, weighting: Cosine, window_bits: int) -> Array:
