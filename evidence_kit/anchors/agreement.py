@@ -46,6 +46,7 @@ class Remembered:
 def find_places(text: str, index: TextIndex, remembered: Remembered) -> list[Place]:
     """Every occurrence of the quote in `text` on grapheme borders, overlapping ones too, ascending."""
     length = remembered.quote.length
+    index.length("grapheme")  # all borders in one pass: the quote may stand often in one long run of flags
     return [
         Place(start, start + length, _agreeing_sides(text, start, start + length, remembered))
         for start in remembered.quote.places(text)

@@ -68,6 +68,8 @@ def verify_bundle(bundle: Bundle) -> BundleReport:
     failures = list(_source_failures(bundle))
     doubtful = {failure.subject_id for failure in failures}
     indexes = {source.source_id: TextIndex(source.text) for source in bundle.sources}
+    for index in indexes.values():
+        index.length("grapheme")  # all borders in one pass: many citations may lie in one long cluster
     same_rules = bundle.unicode_version == unicode_version()
     seen: set[str] = set()
     borders: Counter[str] = Counter()

@@ -29,6 +29,10 @@ def main(args: Sequence[str] | None = None) -> int:
         return emit_error(describe_usage_error(error), 2)
     except click.Abort:
         return emit_error("已中断。", 130)
+    except UnicodeEncodeError:
+        return emit_error(
+            "参数或文件名不是完整的 Unicode 文字，不能写进结果；请改名或用 --source-id 另给。", 2
+        )
     except OSError as error:
         return emit_error(_describe_os_error(error), 2)
 

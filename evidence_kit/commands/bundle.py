@@ -55,6 +55,8 @@ def verify(ctx: click.Context, file: str, as_json: bool) -> None:
 
 
 def _describe(report: BundleReport) -> str:
+    from evidence_kit.sources.visible import visible
+
     counts = (
         f"引用 {report.citations} 条，位置吻合 {report.exact} 条，其中切开字形 {report.grapheme_split} 条。"
     )
@@ -63,6 +65,8 @@ def _describe(report: BundleReport) -> str:
         lines.append(f"另有 {report.undetermined} 条的字形边界因 Unicode 版本不同无法判定。")
     if report.failures:
         lines.append(f"不符 {len(report.failures)} 处：")
-        lines.extend(f"  {failure.subject_id}：{_MEANING[failure.reason]}" for failure in report.failures)
+        lines.extend(
+            f"  {visible(failure.subject_id)}：{_MEANING[failure.reason]}" for failure in report.failures
+        )
     lines.append("只核对位置，不判断原话是否支持论述。")
     return "\n".join(lines) + "\n"

@@ -24,6 +24,8 @@ def use_utf8() -> None:
 
 def emit(text: str) -> None:
     """Write `text` to stdout as it is; where the reader has gone, write nothing and say nothing."""
+    if sys.stdout is None:  # the caller closed it
+        return
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

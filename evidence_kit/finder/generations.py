@@ -22,6 +22,7 @@ from evidence_kit.sources.visible import visible
 
 CURRENT, MANIFEST, LOCK = "CURRENT", "manifest.json", ".lock"
 _BUILDING = ".building"
+_GENERATION = r"gen-[0-9a-f]{16}"
 
 Record = dict[str, object]
 
@@ -54,7 +55,7 @@ def open_generation(folder: Path) -> tuple[Path, Fields]:
         raise FinderError(f"{_name(folder)} 不是索引文件夹：请先用 evidence index build 建立。") from None
     generation = folder / name
     try:
-        if (end, rest) != ("\n", "") or not re.fullmatch(r"gen-[0-9a-f]{16}", name):
+        if (end, rest) != ("\n", "") or not re.fullmatch(_GENERATION, name):
             raise _damaged(folder, CURRENT)
         data = (generation / MANIFEST).read_bytes()
         if name != _generation_name(data):
@@ -122,14 +123,20 @@ def _switch(folder: Path, name: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(current)
-    for other in folder.glob("gen-*"):
-        if other.name not in (name, previous):
+    for other in folder.iterdir():
+        ours = re.fullmatch(_GENERATION, other.name) and (other / MANIFEST).is_file()
+        if ours and other.name not in (name, previous):
             shutil.rmtree(other, ignore_errors=True)
 
 
 def _check_ours(folder: Path) -> None:
-    names = {path.name for path in folder.iterdir()} - {LOCK, _BUILDING, f".{CURRENT}"}
-    if names and CURRENT not in names and not all(name.startswith("gen-") for name in names):
+    names = {path.name for path in folder.iterdir()}
+    expected = {LOCK, _BUILDING, CURRENT, f".{CURRENT}"}
+    foreign = any(name not in expected and not re.fullmatch(_GENERATION, name) for name in names)
+    # Whatever we leave behind stands beside our lock; and a link would have us write into another file.
+    unlocked = bool(names) and LOCK not in names
+    linked = any((folder / name).is_symlink() for name in names)
+    if foreign or unlocked or linked or (names and not (folder / LOCK).is_file()):
         raise FinderError(f"{_name(folder)} 里有别的文件，没有改动它：请给出一个新文件夹或空文件夹。")
 
 
@@ -141,7 +148,7 @@ def _locked(folder: Path) -> Iterator[None]:
     except ImportError:  # no such locks on this system
         yield
         return
-    with (folder / LOCK).open("w") as file:
+    with (folder / LOCK).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import uuid
@@ -193,8 +194,10 @@ def _sync_folder(folder: Path) -> None:
 def _remove_leftovers(folder: Path, keep: str | None = None) -> None:
     """Remove what a killed save left and, once there is one to keep, older generations; under the lock."""
     for path in folder.iterdir():
-        old = keep is not None and path.name.startswith("gen-") and path.name != keep
-        if path.is_dir() and (old or path.name.startswith(".tmp-")):
+        # Only what bears a name of ours: other folders may stand here too.
+        ours = re.fullmatch(r"gen-[0-9a-f]{32}", path.name) and (path / "manifest.json").is_file()
+        old = keep is not None and ours and path.name != keep
+        if path.is_dir() and (old or re.fullmatch(r"\.tmp-[0-9a-f]{32}", path.name)):
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -287,3 +287,19 @@ def test_a_closed_pipe_is_silent_and_keeps_the_exit_code(folder):
     )
     os.close(writer)
     assert (process.returncode, process.stderr) == (3, b"")
+
+
+def test_an_id_in_a_bundle_cannot_command_the_terminal(tmp_path, capsys):
+    bundle = {
+        "schema": "evidence-bundle/1",
+        "unicode_version": "15.0",
+        "sources": [],
+        "citations": [
+            {"id": "\x1b[31mX", "source_id": "s", "start": 0, "end": 1, "unit": "utf8", "quote": "x"}
+        ],
+    }
+    (tmp_path / "b.json").write_text(json.dumps(bundle), encoding="utf-8")
+    assert main(["bundle", "verify", str(tmp_path / "b.json")]) == 1
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\\u001b[31mX" in shown

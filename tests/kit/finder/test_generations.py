@@ -160,3 +160,24 @@ def test_folder_without_an_index_is_named_and_is_no_damage(tmp_path):
             open_generation(missing)
         assert caught.value.exit_code == 2
         assert str(missing) in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["gen-photos", ".building", "gen-0123456789abcdeg"])
+def test_a_folder_of_somebody_else_is_left_as_it_is(tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "photo").write_text("x")
+    with pytest.raises(FinderError):
+        replace_generation(tmp_path, lambda folder: {})
+    assert (tmp_path / name / "photo").read_text() == "x"
+
+
+@pytest.mark.parametrize("name", [".lock", ".CURRENT", "CURRENT"])
+def test_a_link_is_never_written_through(tmp_path, name):
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine")
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / name).symlink_to(victim)
+    with pytest.raises(FinderError):
+        replace_generation(store, lambda folder: {})
+    assert victim.read_text() == "mine"

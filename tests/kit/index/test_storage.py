@@ -219,3 +219,13 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(IndexWriteError, match="file"):
         Index.build(TEXTS, weighting=Bm25(0.9, 0.4)).save(tmp_path / "file" / "index")
+
+
+def test_folders_of_somebody_else_beside_an_index_stay(tmp_path: Path) -> None:
+    for name in ("gen-mine", ".tmp-x", "doc"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("x")
+    for text in ("甲乙丙", "丁戊己"):
+        Index.build([text]).save(tmp_path)
+    assert all((tmp_path / name / "file").read_text() == "x" for name in ("gen-mine", ".tmp-x", "doc"))
+    assert len([path for path in tmp_path.iterdir() if path.name.startswith("gen-")]) == 2
