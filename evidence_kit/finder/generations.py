@@ -20,6 +20,7 @@ from evidence_kit.finder.errors import DamagedStoreError, FinderError
 from evidence_kit.sources.strict_json import Fields, JsonInputError, parse_json
 from evidence_kit.sources.visible import visible
 
+SELF_CHECKING = "index/"
 CURRENT, MANIFEST, LOCK = "CURRENT", "manifest.json", ".lock"
 _BUILDING = ".building"
 _GENERATION = r"gen-[0-9a-f]{16}"
@@ -45,7 +46,7 @@ def replace_generation(folder: Path, write: Callable[[Path], Record]) -> Path:
 
 
 def open_generation(folder: Path) -> tuple[Path, Fields]:
-    """Return the generation in use and its manifest; every file is there in its full size.
+    """Return the generation in use and its manifest; every file is there in its full size, unchanged.
 
     Raises FinderError where there is none, DamagedStoreError where it is not what was written.
     """
@@ -61,8 +62,11 @@ def open_generation(folder: Path) -> tuple[Path, Fields]:
         if name != _generation_name(data):
             raise _damaged(folder, MANIFEST)
         manifest = Fields(parse_json(data, MANIFEST), MANIFEST)
-        for path, size, _ in _files(manifest):
+        for path, size, digest in _files(manifest):
             if (generation / path).stat().st_size != size:
+                raise _damaged(folder, path)
+            # What is quoted must be what was read in; the engine's own files check their blocks themselves.
+            if not path.startswith(SELF_CHECKING) and _digest(generation / path) != digest:
                 raise _damaged(folder, path)
     except OSError as error:
         missing = Path(error.filename).name if error.filename else MANIFEST

@@ -68,9 +68,9 @@ def build_stored(
 
 
 def open_stored(folder: Path) -> tuple[Finder, StoredIndex]:
-    """Return a finder over the generation in use, and what it holds. Opening reads no text.
+    """Return a finder over the generation in use, and what it holds; its text is checked by digest.
 
-    Raises FinderError where there is no index, DamagedStoreError where a file is missing or cut short.
+    Raises FinderError where there is no index, DamagedStoreError where a file is missing or changed.
     """
     from evidence_kit.index import Index
 

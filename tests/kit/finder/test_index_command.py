@@ -156,3 +156,14 @@ def test_progress_is_shown_on_a_terminal_only(run, monkeypatch, capsys):
     code, _, err = run("index", "build", SAMPLE, "--out", "ix")
     assert code == 0
     assert "写入资料块" in err or "建立索引" in err
+
+
+@pytest.mark.parametrize("file", ["texts.utf8", "sources.jsonl"])
+def test_text_changed_after_the_build_is_never_shown(run, built, file):
+    (path,) = built.glob(f"gen-*/passages/{file}")
+    data = path.read_bytes()
+    path.write_bytes(data.replace("工".encode(), "木".encode()))
+    assert path.read_bytes() != data
+    code, out, err = run("index", "search", built, "台锯")
+    assert (code, out) == (1, "")
+    assert "已损坏" in err
