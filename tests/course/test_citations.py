@@ -81,13 +81,14 @@ def test_lookalike_of_a_citation_is_refused_beside_a_good_one(form: str) -> None
 
 
 @pytest.mark.parametrize("form", LOOKALIKES, ids=ascii)
-def test_lookalike_alone_is_refused(form: str) -> None:
-    assert validate_citations(f"甲。{form}", {"C001", "C009"})[0] is False
+def test_lookalike_alone_is_refused_and_is_no_citation(form: str) -> None:
+    assert validate_citations(f"甲。{form}", {"C001", "C009"}) == (False, [])
 
 
 def test_good_citations_do_not_grow_together_with_their_surroundings() -> None:
     assert validate_citations("见[C00[C001]9]", {"C001"})[0] is False
     assert validate_citations("电话[[C001]C]009", {"C001"})[0] is True
+    assert validate_citations("（C[C001]009）", {"C001"})[0] is True
 
 
 @pytest.mark.parametrize("hidden", ["[C009]", "［C009］", "【c009】", "[C\u200b009]"])

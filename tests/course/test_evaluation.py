@@ -110,6 +110,7 @@ def test_counts_of_one_system(hit) -> None:
     assert (system["high_cost_errors"], [f["question_id"] for f in failures]) == (0, ["X1"])
     assert system["human_review_minutes"] is None
     assert system["human_review_minutes_reason"]
+    assert evaluate.evaluate_system(Hits(), [item("refuse")])[0]["illegal_citations"] == 0
     system, _ = evaluate.evaluate_system(Hits(hit("C001")), [item("refuse"), item("answer", "C001", id="X2")])
     assert (system["passed"], system["high_cost_errors"], system["illegal_citations"]) == (1, 1, 0)
 
@@ -212,6 +213,7 @@ def test_verdict_is_one_of_four() -> None:
     assert verdict({}) == "采用"
     assert verdict({"tfidf_passes_all": False}, "out_of_scope_answer") == "限用"
     assert verdict({"no_unknown_answered": None}) == "限用"
+    assert verdict({"no_forbidden_source": None, "conflicts_shown": None}) == "限用"
     for control in (
         "no_forbidden_source",
         "conflicts_shown",

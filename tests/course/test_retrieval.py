@@ -162,6 +162,14 @@ def test_top_k_cuts_after_sorting() -> None:
     assert len(index.search("x")) == 3
 
 
+@pytest.mark.parametrize("top_k", [0, -1])
+def test_top_k_below_one_is_an_input_error(chunk, top_k: int) -> None:
+    pieces = [chunk("C001", "甲乙")]
+    for retriever in (TfidfIndex(pieces), KeywordBaseline(pieces, {"C001": ["甲", "乙", "丙"]})):
+        with pytest.raises(ea.InputError, match="top_k"):
+            retriever.search("甲乙", top_k)
+
+
 def test_parameters_in_force_are_the_defaults_of_search() -> None:
     index = Fixed({"C001": 0.0799, "C002": 0.0801, "C003": 0.3, "C004": 0.4, "C005": 0.5})
     assert [hit["chunk_id"] for hit in index.search("x")] == ["C005", "C004", "C003"]

@@ -153,6 +153,30 @@ def test_answer_that_fails_the_citation_check_is_withheld(hit, output: str) -> N
     assert result["human_review_required"] is True
 
 
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), KeyError("x"), TypeError(), RecursionError(), OSError(5, "x")]
+)
+def test_any_error_of_an_answerer_becomes_a_refusal(hit, error: Exception) -> None:
+    class Broken:
+        def answer(self, question: str, evidence: Any) -> str:
+            raise error
+
+    result = ea.ask("问题", Hits(hit("C001", "甲。")), Broken())
+    assert (result["route"], result["citations"]) == ("refuse", [])
+    assert result["human_review_required"] is True
+
+
+@pytest.mark.parametrize("output", [None, 7, b"[C001]", ["[C001]"]])
+def test_answer_that_is_no_string_becomes_a_refusal(hit, output: Any) -> None:
+    class Odd:
+        def answer(self, question: str, evidence: Any) -> Any:
+            return output
+
+    result = ea.ask("问题", Hits(hit("C001", "甲。")), Odd())
+    assert (result["route"], result["citations"]) == ("refuse", [])
+    assert type(output).__name__ in result["review_reason"]
+
+
 def test_conflict_member_that_hides_a_citation_is_withheld(hit) -> None:
     hits = [hit("C001", "甲，见[C003]。", group="g"), hit("C002", "乙。", group="g")]
     result = ea.ask("问题", Hits(*hits))
