@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -207,8 +208,11 @@ def test_acceptance_prints_tables_grid_isolation_and_the_fourteen_tests(printed)
     for i in range(1, 13):
         assert out.count(f"\n  Q{i:02} ") == 2
     assert out.count("8/8") == 1
-    for title in ("题集隔离", "笔记本隔离", "代码隔离", "校准", "独立重算", "路由只看命中", "正式参考"):
-        assert f"[通过] {title}：" in out
+    passed = re.findall(r"^\[通过\] (\w+)：", out, flags=re.MULTILINE)
+    assert set(passed) == {
+        "文件与语法", "证据问题表", "题集隔离", "笔记本隔离", "代码隔离", "单元测试", "路由只看命中",
+        "校准", "独立重算", "成绩与结论", "正式参考", "探测集",
+    }  # fmt: skip
     assert "14 个单元测试全部通过" in out
     assert "20 个必需文件" in out
     assert "7 个 Python 文件" in out

@@ -139,6 +139,7 @@ def marked(source: str, mark: str) -> str:
 UNIT_TESTS = {
     "a test less": lambda s: s.replace("def test_empty_question", "def no_test_empty_question"),
     "a test more": lambda s: f"{s}\n\nclass More(unittest.TestCase):\n    def test_x(self): pass\n",
+    "a fault test exchanged": lambda s: s.replace("test_empty_question_is_an_input_error", "test_x"),
     "a failing test": lambda s: s.replace('"问" * 201', '"问" * 199'),
     "a skipped test": lambda s: marked(s, "skip('x')"),
     "a test expected to fail": lambda s: marked(s.replace('"问" * 201', '"问" * 199'), "expectedFailure"),
