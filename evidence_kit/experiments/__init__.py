@@ -1,0 +1,1 @@
+"""Graded evaluation on your own material: records, runs, baselines, and what is kept of them."""
