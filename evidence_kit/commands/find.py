@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,14 +10,17 @@ import click
 
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit
+from evidence_kit.commands.decodings import read_in_force, reading_options
 
 if TYPE_CHECKING:
     from evidence_kit.finder.explanation import MatchedTerm
     from evidence_kit.finder.finder import Finding, Findings
+    from evidence_kit.sources.documents import FileDecoding
 
 _HELP = """在资料里查找与问题字词相同的段落，给出原文、位置和命中的理由。
 
-SOURCE 是 .txt、.md、.json 文件（文档数组或 corpus.json）或文件夹，文字须为 UTF-8。标题只显示，不参加检索。
+SOURCE 是 .txt、.md、.csv、.json 文件（文档数组或 corpus.json）或文件夹。标题只显示，不参加检索。
+文字可以是 UTF-8、带 BOM 的 UTF-16、GB18030（含 GBK）或 Big5；不是 UTF-8 的文件会在标准错误里说明按什么解读。
 它不生成回答，也不判断原文是否支持任何说法；没有命中也是结果，退出码为 0。
 
 \b
@@ -29,6 +32,9 @@ SOURCE 是 .txt、.md、.json 文件（文档数组或 corpus.json）或文件�
 
 _LEFT_OUT = {
     "expired": "过期的资料块 {} 个",
+    "not_yet": "尚未生效的资料 {} 篇",
+    "ended": "有效期已过的资料 {} 篇",
+    "superseded": "已被取代的资料 {} 篇",
     "other_type": "其他类型的文件 {} 个",
     "other_json": "不含文档的 JSON 文件 {} 个",
     "link": "符号链接 {} 个",
@@ -50,6 +56,7 @@ _SHOWN_TERMS = 8
     metavar="单位",
     help="引用包与 JSON 里 start、end 的单位：codepoint、utf16（默认）、utf8。",
 )
+@reading_options
 def find(
     query: str,
     sources: tuple[str, ...],
@@ -59,29 +66,37 @@ def find(
     as_json: bool,
     bundle: str | None,
     unit: str,
+    encoding: str | None,
+    as_of: str | None,
 ) -> None:
     from evidence_kit.finder.finder import Finder
     from evidence_kit.finder.units import code_unit
-    from evidence_kit.sources.readers import read_sources
 
     unit = code_unit(unit)
-    reading = read_sources(sources)
+    reading = read_in_force(sources, encoding, as_of)
     findings = Finder.of(reading.documents, method).find(query, top, no_weak=no_weak)
     if bundle is not None:
         from evidence_kit.anchors.bundle import bundle_to_json
         from evidence_kit.finder.citing import bundle_findings
-        from evidence_kit.finder.writing import write_new
+        from evidence_kit.sources.writing import write_whole
 
-        write_new(Path(bundle), bundle_to_json(bundle_findings(reading.documents, findings, unit)))
-    emit(show_findings(findings, reading.left_out, unit, as_json=as_json))
+        write_whole(Path(bundle), bundle_to_json(bundle_findings(reading.documents, findings, unit)))
+    emit(show_findings(findings, reading.left_out, unit, reading.decodings, as_json=as_json))
 
 
-def show_findings(findings: Findings, left_out: Mapping[str, int], unit: str, *, as_json: bool) -> str:
+def show_findings(
+    findings: Findings,
+    left_out: Mapping[str, int],
+    unit: str,
+    decodings: Sequence[FileDecoding] = (),
+    *,
+    as_json: bool,
+) -> str:
     """The findings as text for people, or as JSON."""
     if as_json:
         from evidence_kit.finder.finding_json import findings_to_json
 
-        return findings_to_json(findings, unit, left_out)
+        return findings_to_json(findings, unit, left_out, decodings)
     return "\n".join(_lines(findings, left_out)) + "\n"
 
 

@@ -11,6 +11,7 @@ import click
 
 from evidence_kit.commands.chinese import ChineseCommand, ChineseGroup
 from evidence_kit.commands.console import emit
+from evidence_kit.commands.decodings import read_in_force, reading_options
 from evidence_kit.commands.find import show_findings, show_left_out
 
 _BUILD_HELP = """读入资料，建立索引并写入文件夹。资料的写法与 evidence find 相同。
@@ -48,14 +49,16 @@ def index() -> None:
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--out", required=True, metavar="文件夹", help="索引写到哪里：新文件夹，或原来的索引。")
 @click.option("--weighting", default="bm25", metavar="方法", help="bm25（默认）、tfidf_log 或 tfidf_course。")
-def build(sources: tuple[str, ...], out: str, weighting: str) -> None:
+@reading_options
+def build(
+    sources: tuple[str, ...], out: str, weighting: str, encoding: str | None, as_of: str | None
+) -> None:
     from evidence_kit.finder.finder import check_method
     from evidence_kit.finder.stored import build_stored
-    from evidence_kit.sources.readers import read_sources
     from evidence_kit.sources.visible import visible
 
     check_method(weighting)
-    reading = read_sources(sources)
+    reading = read_in_force(sources, encoding, as_of)
     with _progress() as progress:
         held = build_stored(reading.documents, reading.left_out, Path(out), weighting, progress)
     lines = [

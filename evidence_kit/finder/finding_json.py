@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evidence_kit.finder.explanation import MatchedTerm
 from evidence_kit.finder.finder import CAUTION, Finding, Findings
 from evidence_kit.finder.passages import Span
+from evidence_kit.sources.documents import FileDecoding
 from evidence_kit.sources.visible import visible_json
 
 SCHEMA = "evidence-findings/1"
 
 
-def findings_to_json(findings: Findings, unit: str, left_out: Mapping[str, int]) -> str:
+def findings_to_json(
+    findings: Findings, unit: str, left_out: Mapping[str, int], decodings: Sequence[FileDecoding] = ()
+) -> str:
     """Return the findings as indented JSON of schema `evidence-findings/1`, ending in a line break.
 
     `start` and `end` count `unit`, `spans` every code unit; the spans of a term count code points of the
-    quote. Scores and shares have six digits; a share is null where the index does not tell it.
+    quote. Scores and shares have six digits; a share is null where the index does not tell it. `decodings`
+    is there where a file was not UTF-8 beyond doubt.
     """
     record = {
         "schema": SCHEMA,
@@ -28,6 +32,7 @@ def findings_to_json(findings: Findings, unit: str, left_out: Mapping[str, int])
             "sources": findings.sources,
             "passages": findings.passages,
             "left_out": dict(sorted(left_out.items())),
+            **({"decodings": [decoding_record(decoding) for decoding in decodings]} if decodings else {}),
         },
         "hits": [_finding(finding, unit) for finding in findings.findings],
         "weak_left_out": findings.weak_left_out,
@@ -50,6 +55,18 @@ def _finding(finding: Finding, unit: str) -> dict[str, object]:
         "quote": passage.quote,
         "weak": finding.weak,
         "terms": [_term(term) for term in finding.terms],
+    }
+
+
+def decoding_record(decoding: FileDecoding) -> dict[str, object]:
+    """Return how a file was decoded, for JSON."""
+    decoded, other = decoding.decoded, decoding.decoded.runner_up
+    return {
+        "file": decoding.file,
+        "encoding": decoded.encoding,
+        "evidence": decoded.evidence,
+        "preview": decoded.preview,
+        "runner_up": other and {"encoding": other.encoding, "preview": other.preview},
     }
 
 

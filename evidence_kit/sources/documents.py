@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Literal, get_args
 
+from evidence_kit.sources.encodings import Decoded
 from evidence_kit.sources.model import Representation, Source, text_digest
+from evidence_kit.sources.validity import Validity, absences
 
-LeftOut = Literal["expired", "other_type", "other_json", "link"]
+LeftOut = Literal["expired", "not_yet", "ended", "superseded", "other_type", "other_json", "link"]
 REASONS: tuple[LeftOut, ...] = get_args(LeftOut)
 
 
@@ -17,6 +21,7 @@ class Document:
     """One source as it was read: `text` is the stored text, of which only `text[body_start:]` is indexed.
 
     What stands before the body is blank or the title. `transformations` names what decoding changed.
+    `encoding` is that of the file.
     """
 
     source_id: str
@@ -27,6 +32,8 @@ class Document:
     extractor: str
     extractor_version: str
     transformations: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    validity: Validity = field(default_factory=Validity)
 
     def source(self) -> Source:
         """Return the document as a citable source of the model."""
@@ -39,15 +46,35 @@ class Document:
 
 
 @dataclass(frozen=True)
+class FileDecoding:
+    """How the bytes of one file were read; `file` is its path as errors show it."""
+
+    file: str
+    decoded: Decoded
+
+
+@dataclass(frozen=True)
 class Reading:
     """The documents in reading order, and how many things were left out for which reason.
 
-    `expired`: passages of a corpus that are no longer in force. In folders: files that are not .txt, .md or
-    .json (`other_type`), JSON files that hold no documents (`other_json`) and symbolic links (`link`).
+    `expired`: passages of a corpus that are no longer in force. In folders: files of other types
+    (`other_type`), JSON files that hold no documents (`other_json`) and symbolic links (`link`).
+    `decodings` has the files that are not beyond doubt UTF-8, in reading order.
     """
 
     documents: tuple[Document, ...]
     left_out: Mapping[str, int]
+    decodings: tuple[FileDecoding, ...] = ()
+
+    def in_force(self, day: date) -> Reading:
+        """Return the reading without the documents that are not in force on `day`, which are counted.
+
+        The reasons are those of `absences`, which says when a source is in force; SourceError as there.
+        """
+        absent = absences({document.source_id: document.validity for document in self.documents}, day)
+        kept = tuple(document for document in self.documents if document.source_id not in absent)
+        left_out = Counter(self.left_out) + Counter(absent.values())
+        return replace(self, documents=kept, left_out=dict(left_out))
 
 
 def text_version(text: str) -> str:

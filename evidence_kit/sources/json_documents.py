@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence_kit.sources.documents import Document, text_version
+from evidence_kit.sources.encodings import Decoded
+from evidence_kit.sources.model import SourceError
 from evidence_kit.sources.strict_json import Fields
 from evidence_kit.sources.titles import repeated_title
+from evidence_kit.sources.validity import Validity, parse_validity
 
 _DOCUMENT = ("json_text", "1")
 _CHUNK = ("course_corpus", "1")
+_VALIDITY = ("status", "effective_from", "effective_until")
 
 
 def holds_documents(value: object) -> bool:
@@ -19,33 +23,66 @@ def holds_documents(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, dict) and "text" in item for item in value)
 
 
-def read_json_documents(value: object, source_id: str, name: str) -> tuple[list[Document], int]:
-    """Return the documents in force that a JSON value holds, and the number of those expired.
+def read_json_documents(
+    value: object, source_id: str, name: str, decoded: Decoded
+) -> tuple[list[Document], int]:
+    """Return the documents that a JSON value holds, and the number of a corpus's chunks that are expired.
 
-    A document without an id is `source_id#n`, counted from 1; a chunk of a corpus is its `chunk_id`. `name`
-    is the file that errors speak of. Raises JsonInputError where a field is missing or of another type.
+    A document without an id is `source_id#n`, counted from 1, and may say when it is in force (`status`,
+    `effective_from`, `effective_until`, `supersedes`); a chunk of a corpus is its `chunk_id`, the expired
+    ones are left out. `name` is the file that errors speak of, `decoded` its text. Raises JsonInputError
+    where a field is missing or of another type, SourceError where its value is no status or day.
     """
     if isinstance(value, dict) and "chunks" in value:
         chunks = Fields(value, name).records("chunks")
-        documents = [_chunk(fields) for fields in chunks if _is_in_force(fields)]
+        documents = [_chunk(fields, decoded) for fields in chunks if _is_in_force(fields)]
         return documents, len(chunks) - len(documents)
-    return list(_documents(value, source_id, name)), 0
+    return list(_documents(value, source_id, name, decoded)), 0
 
 
-def _documents(value: object, source_id: str, name: str) -> Iterator[Document]:
+def _documents(value: object, source_id: str, name: str, decoded: Decoded) -> Iterator[Document]:
     # The path in errors is `[0].text` for a list, `documents[0].text` for an object.
+    path = "" if isinstance(value, list) else "documents"
     whole = Fields({"": value} if isinstance(value, list) else value, name)
-    for number, fields in enumerate(whole.records("" if isinstance(value, list) else "documents"), 1):
+    for number, fields in enumerate(whole.records(path), 1):
         text = fields.string("text")
         given = _identity(fields, "id") if fields.has("id") else f"{source_id}#{number}"
         title = fields.string("title") if fields.has("title") else given
-        start = repeated_title(text, title)
-        yield Document(given, title, text_version(text), text, start, *_DOCUMENT)
+        yield Document(
+            given,
+            title,
+            text_version(text),
+            text,
+            repeated_title(text, title),
+            *_DOCUMENT,
+            decoded.inner_transformations,
+            decoded.encoding,
+            _validity(fields, f"{name} 的 {path}[{number - 1}]"),
+        )
 
 
-def _chunk(fields: Fields) -> Document:
+def _chunk(fields: Fields, decoded: Decoded) -> Document:
     title, version, text = (fields.string(key) for key in ("title", "version", "text"))
-    return Document(_identity(fields, "chunk_id"), title, version or text_version(text), text, 0, *_CHUNK)
+    chunk_id = _identity(fields, "chunk_id")
+    return Document(
+        chunk_id,
+        title,
+        version or text_version(text),
+        text,
+        0,
+        *_CHUNK,
+        decoded.inner_transformations,
+        decoded.encoding,
+    )
+
+
+def _validity(fields: Fields, where: str) -> Validity:
+    given = {key: fields.string(key) for key in _VALIDITY if fields.has(key)}
+    supersedes = fields.strings("supersedes") if fields.has("supersedes") else ()
+    try:
+        return parse_validity(given, supersedes)
+    except SourceError as error:
+        raise SourceError(f"{where}：{error.message}") from None
 
 
 def _is_in_force(fields: Fields) -> bool:

@@ -1,4 +1,4 @@
-"""From files and folders to documents: txt, md, json, in UTF-8, with the text as it is stored.
+"""From files and folders to documents: txt, md, json, csv, with the text as it is stored.
 
 A document's id is the file's name, or inside a folder its path from there with `/`: the same files have the
 same ids wherever the folder stands.
@@ -9,58 +9,78 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from evidence_kit.sources.documents import Document, LeftOut, Reading, text_version
+from evidence_kit.sources.csv_documents import read_csv_documents
+from evidence_kit.sources.documents import Document, FileDecoding, LeftOut, Reading, text_version
+from evidence_kit.sources.encodings import Decoded, check_encoding, decode
 from evidence_kit.sources.json_documents import holds_documents, read_json_documents
-from evidence_kit.sources.model import PLAIN_TEXT, PLAIN_TEXT_VERSION, SourceError, decode_text
-from evidence_kit.sources.strict_json import JsonInputError, parse_json
+from evidence_kit.sources.model import PLAIN_TEXT, PLAIN_TEXT_VERSION, SourceError
+from evidence_kit.sources.strict_json import JsonInputError, parse_json_text
 from evidence_kit.sources.titles import markdown_title
 from evidence_kit.sources.visible import visible
 
-SUFFIXES = (".txt", ".md", ".json")
+SUFFIXES = (".txt", ".md", ".json", ".csv")
 
 
-def read_sources(paths: Sequence[str | Path]) -> Reading:
+def read_sources(paths: Sequence[str | Path], encoding: str | None = None) -> Reading:
     """Return the documents of files and folders: arguments in their order, a folder's files by code points.
 
     Folders are read with all below them, but for hidden files and folders and for symbolic links, which
-    could lead out of the folder or around in it; a link that is itself an argument is followed. Raises
-    SourceError (JsonInputError for JSON) naming the file and what to do; two documents with one id are an
-    error, and so is a folder without any.
+    could lead out of the folder or around in it; a link that is itself an argument is followed. `encoding`
+    is that of every file; without it each file's is told by `decode`. Raises SourceError (JsonInputError for
+    JSON) naming the file and what to do; two documents with one id are an error, and so is a folder without
+    any.
     """
+    log = _Log(encoding if encoding is None else check_encoding(encoding))
     documents: list[Document] = []
-    left_out: Counter[LeftOut] = Counter()
     where: dict[str, str] = {}
     for path in map(Path, paths):
-        found = _read_folder(path, left_out) if path.is_dir() else _read_argument(path, left_out)
+        found = _read_folder(path, log) if path.is_dir() else _read_argument(path, log)
         for origin, document in found:
             if document.source_id in where:
                 raise SourceError(_duplicate(document.source_id, where[document.source_id], origin))
             where[document.source_id] = origin
             documents.append(document)
-    return Reading(tuple(documents), {reason: count for reason, count in left_out.items() if count})
+    left_out: dict[str, int] = {reason: count for reason, count in log.left_out.items() if count}
+    return Reading(tuple(documents), left_out, tuple(log.decodings))
+
+
+@dataclass
+class _Log:
+    """What a reading notes on its way, and the encoding it was told."""
+
+    encoding: str | None
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    decodings: list[FileDecoding] = field(default_factory=list)
+
+    def decode(self, path: Path) -> Decoded:
+        decoded = decode(_read_bytes(path), _name(path), self.encoding)
+        if not decoded.plain:
+            self.decodings.append(FileDecoding(_name(path), decoded))
+        return decoded
 
 
 Found = Iterator[tuple[str, Document]]  # (the file that errors speak of, document)
 
 
-def _read_argument(path: Path, left_out: Counter[LeftOut]) -> Found:
+def _read_argument(path: Path, log: _Log) -> Found:
     if path.suffix.lower() not in SUFFIXES:
         _read_bytes(path)  # a file that is not there is the nearer reason
         raise SourceError(f"{_name(path)} 的类型不能读取：请改用 {'、'.join(SUFFIXES)} 文件或文件夹。")
-    return _read_file(path, _identity(path.name, path), left_out, within_folder=False)
+    return _read_file(path, _identity(path.name, path), log, within_folder=False)
 
 
-def _read_folder(folder: Path, left_out: Counter[LeftOut]) -> Found:
-    expired_before = left_out["expired"]
+def _read_folder(folder: Path, log: _Log) -> Found:
+    expired_before = log.left_out["expired"]
     empty = True
-    for path in _files(folder, left_out):
+    for path in _files(folder, log.left_out):
         source_id = _identity(path.relative_to(folder).as_posix(), path)
-        for found in _read_file(path, source_id, left_out, within_folder=True):
+        for found in _read_file(path, source_id, log, within_folder=True):
             empty = False
             yield found
-    if empty and left_out["expired"] == expired_before:
+    if empty and log.left_out["expired"] == expired_before:
         raise SourceError(
             f"文件夹 {_name(folder)} 里没有可读的资料：请放入 {'、'.join(SUFFIXES)} 文件，或改给其他文件夹。"
         )
@@ -89,21 +109,16 @@ def _files(folder: Path, left_out: Counter[LeftOut]) -> list[Path]:
     return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
 
 
-def _read_file(path: Path, source_id: str, left_out: Counter[LeftOut], *, within_folder: bool) -> Found:
+def _read_file(path: Path, source_id: str, log: _Log, *, within_folder: bool) -> Found:
     name = _name(path)
-    data = _read_bytes(path)
-    if path.suffix.lower() != ".json":
-        yield name, _text_document(data, path, source_id)
-        return
-    value = parse_json(data, name)
-    if not holds_documents(value):
-        if not within_folder:
-            raise JsonInputError(name, "bad_shape", _SHAPES)
-        left_out["other_json"] += 1
-        return
-    documents, expired = read_json_documents(value, source_id, name)
-    if expired:
-        left_out["expired"] += expired
+    decoded = log.decode(path)
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        documents = _json_documents(decoded, source_id, name, log, within_folder)
+    elif suffix == ".csv":
+        documents = read_csv_documents(decoded, source_id, name)
+    else:
+        documents = [_text_document(decoded, path, source_id)]
     for document in documents:
         yield name, document
 
@@ -111,18 +126,32 @@ def _read_file(path: Path, source_id: str, left_out: Counter[LeftOut], *, within
 _SHAPES = '应是 [{"title","text"}]、{"documents":[…]} 或带 chunks 的 corpus.json'
 
 
-def _text_document(data: bytes, path: Path, source_id: str) -> Document:
-    stored = decode_text(data, _name(path))
-    heading = markdown_title(stored.text) if path.suffix.lower() == ".md" else None
+def _json_documents(
+    decoded: Decoded, source_id: str, name: str, log: _Log, within_folder: bool
+) -> list[Document]:
+    value = parse_json_text(decoded.text, name)
+    if holds_documents(value):
+        documents, expired = read_json_documents(value, source_id, name, decoded)
+        log.left_out["expired"] += expired
+        return documents
+    if not within_folder:
+        raise JsonInputError(name, "bad_shape", _SHAPES)
+    log.left_out["other_json"] += 1
+    return []
+
+
+def _text_document(decoded: Decoded, path: Path, source_id: str) -> Document:
+    heading = markdown_title(decoded.text) if path.suffix.lower() == ".md" else None
     return Document(
         source_id=source_id,
         title=(heading.title if heading else "") or path.name,
-        version=text_version(stored.text),
-        text=stored.text,
+        version=text_version(decoded.text),
+        text=decoded.text,
         body_start=heading.body_start if heading else 0,
         extractor=PLAIN_TEXT,
         extractor_version=PLAIN_TEXT_VERSION,
-        transformations=stored.transformations,
+        transformations=decoded.transformations,
+        encoding=decoded.encoding,
     )
 
 

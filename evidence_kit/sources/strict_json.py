@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from evidence_kit.errors import EvidenceError
@@ -36,15 +39,20 @@ class JsonInputError(EvidenceError):
 
 
 def parse_json(data: bytes, name: str) -> object:
-    """The JSON value in `data` (UTF-8 with or without BOM): dict, list, str, int, float, bool or None.
-
-    Raises JsonInputError naming `name`. Of several problems the first in the order of `_ADVICE` is
-    reported, so that the answer does not depend on the order in which a parser meets them.
-    """
+    """The JSON value in `data` (UTF-8 with or without BOM), see `parse_json_text`."""
     try:
         text = decode_text(data, name).text
     except SourceError as error:
         raise JsonInputError(name, "not_utf8", _ADVICE["not_utf8"]) from error
+    return parse_json_text(text, name)
+
+
+def parse_json_text(text: str, name: str) -> object:
+    """The JSON value in `text`: dict, list, str, int, float, bool or None.
+
+    Raises JsonInputError naming `name`. Of several problems the first in the order of `_ADVICE` is
+    reported, so that the answer does not depend on the order in which a parser meets them.
+    """
     found: dict[str, str] = {}
 
     def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -143,6 +151,13 @@ class Fields:
             raise self.wrong(key, "应是整数")
         return value
 
+    def number(self, key: str) -> float:
+        """The finite number at `key`, integers included."""
+        value = self._get(key)
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+            raise self.wrong(key, "应是有限的数")
+        return float(value)
+
     def boolean(self, key: str) -> bool:
         """The boolean at `key`."""
         value = self._get(key)
@@ -157,6 +172,14 @@ class Fields:
             raise self.wrong(key, "应是数组")
         return value
 
+    def strings(self, key: str) -> tuple[str, ...]:
+        """The array of strings at `key`."""
+        values = self.items(key)
+        for i, value in enumerate(values):
+            if not isinstance(value, str):
+                raise self.wrong(f"{key}[{i}]", "应是字符串")
+        return tuple(value for value in values if isinstance(value, str))
+
     def records(self, key: str) -> list[Fields]:
         """The objects of the array at `key`."""
         values = self.items(key)
@@ -165,6 +188,27 @@ class Fields:
     def record(self, key: str) -> Fields:
         """The object at `key`."""
         return Fields(self._get(key), self._name, self._at(key))
+
+    def names(self) -> tuple[str, ...]:
+        """All keys, in the file's order."""
+        return tuple(self._record)
+
+    def only(self, *known: str) -> None:
+        """Raise where there is a key that is none of the known ones."""
+        for key in self._record:
+            if key not in known:
+                raise self.wrong(key, "是未知的键")
+
+    @contextmanager
+    def within(self, key: str = "") -> Iterator[None]:
+        """Raise what a record made of these fields refuses as an error at `key`, or at the object itself."""
+        try:
+            yield
+        except JsonInputError:
+            raise
+        except EvidenceError as error:
+            where = self._at(key) if key else self._path
+            raise _shape(self._name, where or "$", f"不成立：{error.message.rstrip('。')}") from None
 
     def wrong(self, key: str, expected: str) -> JsonInputError:
         """The error to raise when the value at `key` is not as `expected`."""

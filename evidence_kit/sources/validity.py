@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, get_args
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal, cast, get_args
 
+from evidence_kit.sources.days import parse_day
 from evidence_kit.sources.model import SourceError
 
 Status = Literal["active", "expired"]
@@ -36,6 +38,24 @@ class Validity:
             raise SourceError("supersedes 里有重复的资料标识：请各写一次。")
 
 
+def parse_validity(fields: Mapping[str, str], supersedes: tuple[str, ...] = ()) -> Validity:
+    """Return the validity that a file's fields state: `status`, `effective_from`, `effective_until`.
+
+    Each is optional; days are written 2026-11-30. Raises SourceError naming the field.
+    """
+    status = cast(Status, fields.get("status", "active"))  # checked by Validity
+    return Validity(status, _day(fields, "effective_from"), _day(fields, "effective_until"), supersedes)
+
+
+def _day(fields: Mapping[str, str], key: str) -> date | None:
+    if key not in fields:
+        return None
+    try:
+        return parse_day(fields[key])
+    except SourceError as error:
+        raise SourceError(f"{key} 的{error.message}") from None
+
+
 def absence(validity: Validity, day: date) -> Absence | None:
     """Return why a source is not in force on `day`, seen by itself; None where it is."""
     if validity.status == "expired":
@@ -51,8 +71,10 @@ def absences(validities: Mapping[str, Validity], day: date) -> dict[str, Absence
     """Return the reason for each source id that is not in force on `day`.
 
     A source is superseded from the day that a successor begins, also after the successor has ended; a
-    successor that is expired (withdrawn) supersedes nothing.
+    successor that is expired (withdrawn) supersedes nothing, and neither does the id of a source that is not
+    there. Raises SourceError where sources supersede each other in a circle: none of them would be left.
     """
+    _refuse_circle(validities)
     ended = set(_superseded(validities.values(), day))
     found: dict[str, Absence] = {}
     for source_id, validity in validities.items():
@@ -69,3 +91,16 @@ def _superseded(validities: Iterable[Validity], day: date) -> Iterable[str]:
         begun = validity.effective_from is None or validity.effective_from <= day
         if begun and validity.status == "active":
             yield from validity.supersedes
+
+
+def _refuse_circle(validities: Mapping[str, Validity]) -> None:
+    successions = {
+        source_id: validity.supersedes
+        for source_id, validity in validities.items()
+        if validity.status == "active"
+    }
+    try:
+        TopologicalSorter(successions).prepare()
+    except CycleError as error:
+        circle = "、".join(error.args[1])
+        raise SourceError(f"资料互相取代，成了循环（{circle}）：请改正它们的 supersedes。") from None

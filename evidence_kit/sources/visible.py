@@ -30,18 +30,19 @@ def visible_json(text: str) -> str:
     return "".join(char if char == "\n" else _json_escaped(char) for char in text)
 
 
-def _is_hidden(char: str) -> bool:
+def is_hidden(char: str) -> bool:
+    """Whether a character does something, or shows as nothing, rather than being read."""
     return unicodedata.category(char) in _HIDDEN_CATEGORIES and char not in _JOINERS
 
 
 def _escaped(char: str) -> str:
-    if not _is_hidden(char):
+    if not is_hidden(char):
         return char
     return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
 
 def _json_escaped(char: str) -> str:
-    if (char.isascii() and char != "\x7f") or not _is_hidden(char):
+    if (char.isascii() and char != "\x7f") or not is_hidden(char):
         return char
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

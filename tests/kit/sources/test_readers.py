@@ -2,12 +2,14 @@
 
 import json
 import os
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from evidence_kit.errors import EvidenceError
 from evidence_kit.sources.readers import read_sources
+from evidence_kit.sources.validity import Validity
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +56,7 @@ def test_bom_is_taken_off_and_recorded():
     assert document.source().representation.transformations == ("bom_removed",)
 
 
-def test_bytes_that_are_not_utf8_are_named_by_their_offset_in_the_file():
+def test_damaged_bytes_are_named_by_their_offset_in_the_file():
     write("a.txt", b"\xef\xbb\xbf" + "甲".encode() + b"\xd5\xd5")
     assert "a.txt" in refusal("a.txt")
     assert "第 6 个字节" in refusal("a.txt")
@@ -245,3 +247,99 @@ def test_strange_characters_stay_in_the_stored_text():
     text = "\0\uffff😀\u202e\u05d0e\u0301\n"
     write("a.txt", text)
     assert only("a.txt").text == text
+
+
+SENTENCE = "會員憑會員卡每次最多借三件工具，借期為七天。"
+ENCODINGS = {
+    "gb18030.txt": ("gb18030", SENTENCE.encode("gb18030")),
+    "big5.txt": ("big5", SENTENCE.encode("big5")),
+    "utf16.txt": ("utf-16-le", b"\xff\xfe" + SENTENCE.encode("utf-16-le")),
+}
+
+
+def test_files_that_are_not_utf8_are_read_and_told_by_name():
+    for name, (_, data) in ENCODINGS.items():
+        write(f"d/{name}", data)
+    write("d/plain.txt", SENTENCE)
+    write("d/marked.txt", "\ufeff" + SENTENCE)
+    reading = read_sources(["d"])
+    assert {document.text for document in reading.documents} == {SENTENCE}
+    told = {Path(found.file).name: found.decoded.encoding for found in reading.decodings}
+    assert told == {name: encoding for name, (encoding, _) in ENCODINGS.items()}
+    by_id = {document.source_id: document for document in reading.documents}
+    assert by_id["big5.txt"].encoding == "big5"
+    assert by_id["big5.txt"].source().representation.transformations == ("decoded_from_big5",)
+    assert by_id["plain.txt"].source().representation.transformations == ()
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "big5", "utf-16-le"])
+def test_title_is_found_behind_any_encoding_and_bom(encoding):
+    bom = "\ufeff" if encoding.startswith("utf-16") else ""
+    write("a.md", f"{bom}# 工具規則\n{SENTENCE}".encode(encoding))
+    document = only("a.md")
+    assert (document.title, body(document)) == ("工具規則", SENTENCE)
+
+
+def test_json_in_another_encoding_is_read_and_says_so():
+    write("a.json", json.dumps([{"title": "規則", "text": SENTENCE}], ensure_ascii=False).encode("big5"))
+    document = only("a.json")
+    assert (document.text, document.transformations) == (SENTENCE, ("decoded_from_big5",))
+    write("b.json", "\ufeff" + json.dumps([{"text": SENTENCE}], ensure_ascii=False))
+    assert (only("b.json").text, only("b.json").transformations) == (SENTENCE, ())
+
+
+def test_named_encoding_holds_for_every_file():
+    write("d/a.txt", b"\xb9\xa4\xbe\xdf")
+    write("d/b.txt", b"\xa4u\xa8\xe3")
+    reading = read_sources(["d"], "Big5")
+    assert [document.text for document in reading.documents] == ["馱撿", "工具"]
+    assert {found.decoded.evidence for found in reading.decodings} == {"named"}
+    with pytest.raises(EvidenceError, match="gb18030"):
+        read_sources(["d"], "latin-1")
+
+
+def test_documents_of_json_say_when_they_are_in_force():
+    write_json(
+        "a.json",
+        [
+            {"id": "old", "text": "甲"},
+            {"id": "new", "text": "乙", "effective_from": "2026-03-01", "supersedes": ["old"]},
+            {"id": "gone", "text": "丙", "status": "expired", "effective_until": None},
+            {"id": "spring", "text": "丁", "effective_until": "2026-02-28"},
+        ],
+    )
+    reading = read_sources(["a.json"])
+    assert reading.documents[1].validity == Validity("active", date(2026, 3, 1), None, ("old",))
+    before = reading.in_force(date(2026, 2, 28))
+    assert [document.source_id for document in before.documents] == ["old", "spring"]
+    assert before.left_out == {"not_yet": 1, "expired": 1}
+    after = reading.in_force(date(2026, 3, 1))
+    assert [document.source_id for document in after.documents] == ["new"]
+    assert after.left_out == {"superseded": 1, "expired": 1, "ended": 1}
+
+
+def test_documents_left_out_join_those_counted_while_reading():
+    write_json("d/corpus.json", {"chunks": [CHUNK, CHUNK | {"chunk_id": "x", "effective_status": "expired"}]})
+    write_json("d/a.json", [{"text": "甲", "status": "expired"}])
+    write("d/p.pdf", "")
+    reading = read_sources(["d"]).in_force(date(2026, 1, 1))
+    assert reading.left_out == {"expired": 2, "other_type": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"status": "draft"}, "draft"),
+        ({"status": 1}, "[1].status"),
+        ({"effective_from": "1.3.2026"}, "effective_from"),
+        ({"effective_from": 20260301}, "[1].effective_from"),
+        ({"effective_from": "2026-03-02", "effective_until": "2026-03-01"}, "颠倒"),
+        ({"supersedes": "a"}, "[1].supersedes"),
+        ({"supersedes": [1]}, "[1].supersedes[0]"),
+    ],
+)
+def test_validity_that_cannot_be_read_is_refused_with_its_place(fields, said):
+    write_json("a.json", [{"text": "甲"}, {"text": "乙", **fields}])
+    message = refusal("a.json")
+    assert message.startswith("a.json ") and "[1]" in message
+    assert said in message

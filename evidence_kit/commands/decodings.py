@@ -1,0 +1,62 @@
+"""What commands that read sources say about encodings and days: two options, and notes on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from evidence_kit.commands.console import emit_note
+
+if TYPE_CHECKING:
+    from evidence_kit.sources.documents import FileDecoding, Reading
+
+_SHOWN_FILES = 8
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def reading_options(command: _Command) -> _Command:
+    """Add `--encoding` and `--as-of` to a command that reads sources."""
+    encoding = click.option(
+        "--encoding",
+        metavar="编码",
+        help="资料文件的编码；不给时逐个判断。utf-8、utf-16、utf-16-le、utf-16-be、gb18030、big5、big5-hkscs。",
+    )
+    as_of = click.option(
+        "--as-of", metavar="日期", help="截至日期，如 2026-11-30：只用这一天现行的资料；默认今天。"
+    )
+    return encoding(as_of(command))
+
+
+def read_in_force(sources: Sequence[str], encoding: str | None, as_of: str | None) -> Reading:
+    """Return what the sources hold that is in force on the day; note on stderr what is not UTF-8."""
+    from evidence_kit.sources.days import parse_day, today
+    from evidence_kit.sources.readers import read_sources
+
+    day: date = today() if as_of is None else parse_day(as_of)
+    reading = read_sources(sources, encoding)
+    for line in describe_decodings(reading.decodings):
+        emit_note(line)
+    return reading.in_force(day)
+
+
+def describe_decodings(decodings: Sequence[FileDecoding]) -> list[str]:
+    """Return a line for each file, thin evidence first; a last one counts the files beyond the first few."""
+    ranked = sorted(decodings, key=lambda decoding: decoding.decoded.evidence != "thin")
+    lines = [_line(decoding) for decoding in ranked[:_SHOWN_FILES]]
+    rest = len(ranked) - len(lines)
+    return [*lines, f"另有 {rest} 个文件不是 UTF-8。"] if rest else lines
+
+
+def _line(decoding: FileDecoding) -> str:
+    from evidence_kit.sources.encodings import encoding_title
+
+    decoded, other = decoding.decoded, decoding.decoded.runner_up
+    said = f"{decoding.file} 按 {encoding_title(decoded.encoding)} 解读（“{decoded.preview}”）"
+    if decoded.evidence != "thin":
+        return f"{said}。"
+    rival = f"，也可能是 {encoding_title(other.encoding)}（“{other.preview}”）" if other else ""
+    return f"{said}，但依据不足{rival}；不对时用 --encoding 指明。"

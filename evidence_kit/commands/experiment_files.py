@@ -1,0 +1,200 @@
+"""`evidence experiment export|restore`: an experiment as files, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from evidence_kit.commands.chinese import ChineseCommand
+from evidence_kit.commands.console import read_bytes
+from evidence_kit.commands.experiment_options import (
+    as_of_option,
+    db_option,
+    emit_result,
+    json_option,
+    known_at_option,
+    moment_of,
+    open_store,
+)
+
+if TYPE_CHECKING:
+    from evidence_kit.experiments.model import Experiment, Run
+    from evidence_kit.reports.figures import Format
+
+_EXPORT_HELP = """导出一种或几种文件；有一种不能生成，就一个也不写。
+
+已有的文件不会被覆盖，除非给出 --overwrite。
+
+\b
+例：
+  evidence experiment export --db 实验.db --measures 指标.csv --hits 命中.csv
+  evidence experiment export --db 实验.db --figure 指标.png --html 报告.html
+  evidence experiment export --db 实验.db --prompt 提示词.txt --question Q001
+  evidence experiment export --db 实验.db --experiment 实验.json
+"""
+
+_RESTORE_HELP = """从完整实验 JSON 还原资料、问题、判断、参数、基线与视图，标识不变。
+
+实验文件不存在就新建；已存在则整个换成文件里的内容，算作一次改动，可以撤销。限额仍是实验文件自己的。
+
+\b
+例：
+  evidence experiment restore 实验.json --db 新实验.db
+"""
+
+
+@click.command(cls=ChineseCommand, name="export", help=_EXPORT_HELP)
+@db_option
+@click.option("--measures", metavar="CSV", help="每个问题的指标与均值。")
+@click.option("--hits", metavar="CSV", help="全部命中的资料块，不只前 k 篇。")
+@click.option("--figure", metavar="PNG|SVG", help="指标图，格式看扩展名。")
+@click.option("--html", metavar="HTML", help="完整报告：全部原文、判断与摘录，可离线打开。")
+@click.option("--experiment", metavar="JSON", help="完整实验，可用 restore 还原。")
+@click.option("--trec-qrels", metavar="文件", help="当天有效资料的有效判断，TREC 写法。")
+@click.option("--trec-run", metavar="文件", help="全部命中的资料与分数，TREC 写法。")
+@click.option("--prompt", metavar="TXT", help="给下游模型的提示词，另需 --question。")
+@click.option("--question", "question_id", metavar="标识", help="提示词的问题；只有一个问题时可省略。")
+@click.option("--overwrite", is_flag=True, help="覆盖已有的文件。")
+@as_of_option
+@known_at_option
+@json_option
+def export(
+    db: str, question_id: str | None, overwrite: bool, as_of: str | None, known_at: str | None, as_json: bool,
+    **targets: str | None,
+) -> None:  # fmt: skip
+    from evidence_kit.experiments.model import ExperimentError
+    from evidence_kit.experiments.run import run
+    from evidence_kit.sources.visible import visible
+    from evidence_kit.sources.writing import write_whole
+
+    wanted = {kind: Path(path) for kind, path in targets.items() if path is not None}
+    if not wanted:
+        raise ExperimentError("没有要导出的内容：请至少给出一种，如 --measures 指标.csv。")
+    if len({path.absolute() for path in wanted.values()}) < len(wanted):
+        raise ExperimentError("两种内容要写进同一个文件：请给出不同的文件名。")
+    moment = moment_of(as_of, known_at)
+    experiment = open_store(db).snapshot(moment.known_at)
+    made = run(experiment, moment.as_of)
+    contents = {kind: _CONTENTS[kind](experiment, made, path, question_id) for kind, path in wanted.items()}
+    for path in wanted.values():
+        if path.exists() and not overwrite:
+            raise ExperimentError(f"{path} 已经存在，什么也没有写：请换一个文件名，或给出 --overwrite。")
+    for kind, path in wanted.items():
+        write_whole(path, contents[kind], replace=overwrite)
+    record = {**moment.record(), "written": {kind: str(path) for kind, path in wanted.items()}}
+    emit_result(as_json, record, [f"已写出 {visible(str(path))}" for path in wanted.values()])
+
+
+@click.command(cls=ChineseCommand, name="restore", help=_RESTORE_HELP)
+@click.argument("file", metavar="FILE")
+@db_option
+@json_option
+def restore(file: str, db: str, as_json: bool) -> None:
+    from evidence_kit.experiments.limits import limits_of
+    from evidence_kit.experiments.store import ExperimentStore
+    from evidence_kit.formats.experiment_json import experiment_from_json
+    from evidence_kit.sources.visible import visible
+
+    data = read_bytes(file)
+    store = open_store(db) if Path(db).exists() else None
+    limits = limits_of("default") if store is None else store.limits
+    experiment = experiment_from_json(data, file, limits)
+    if store is None:
+        ExperimentStore.create(db, experiment.name, holding=experiment).close()
+    else:
+        store.restore(experiment)
+    counts = {
+        "sources": len(experiment.sources),
+        "questions": len(experiment.questions),
+        "judgments": len(experiment.judgments),
+        "baselines": len(experiment.baselines),
+    }
+    line = "已还原「{}」：资料 {sources} 篇，问题 {questions} 个，判断 {judgments} 条，基线 {baselines} 个。"
+    emit_result(
+        as_json, {"name": experiment.name, **counts}, [line.format(visible(experiment.name), **counts)]
+    )
+
+
+Content = Callable[["Experiment", "Run", Path, "str | None"], "str | bytes"]
+
+
+def _measures(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> bytes:
+    from evidence_kit.formats.tables import measures_table
+
+    return measures_table(run)
+
+
+def _hits(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> bytes:
+    from evidence_kit.formats.tables import hits_table
+
+    return hits_table(run, _titles(experiment))
+
+
+def _figure(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> bytes:
+    from evidence_kit.reports.figures import draw_measures
+
+    return draw_measures(run, cast("Format", path.suffix.lower().removeprefix(".")))
+
+
+def _html(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+    from evidence_kit.reports.html import build_report
+
+    return build_report(experiment, run)
+
+
+def _experiment(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+    from evidence_kit.formats.experiment_json import experiment_to_json
+
+    return experiment_to_json(experiment)
+
+
+def _trec_qrels(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+    from evidence_kit.experiments.run import qrels_in_force
+    from evidence_kit.formats.trec import qrels_to_trec
+    from evidence_kit.sources.days import parse_day
+    from evidence_kit.sources.store import standing
+
+    return qrels_to_trec(qrels_in_force(experiment, standing(experiment.sources, parse_day(run.as_of))))
+
+
+def _trec_run(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+    from evidence_kit.formats.trec import run_to_trec
+
+    scores = {
+        result.question.question_id: {hit.best.source_id: hit.best.score for hit in result.documents}
+        for result in run.results
+    }
+    return run_to_trec(scores, run.parameters.method)
+
+
+def _prompt(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+    from evidence_kit.experiments.model import ExperimentError
+    from evidence_kit.experiments.prompt import build_prompt
+
+    results = {result.question.question_id: result for result in run.results}
+    if question_id is None and len(results) != 1:
+        raise ExperimentError(f"提示词只写一个问题，实验里有 {len(results)} 个：请用 --question 给出标识。")
+    name = question_id or next(iter(results))
+    if name not in results:
+        raise ExperimentError(f"没有问题 {name}：请检查标识。")
+    best = [hit.best for hit in results[name].documents[: run.parameters.k]]
+    return build_prompt(results[name].question.text, best, _titles(experiment), run.parameters.budget).text
+
+
+def _titles(experiment: Experiment) -> dict[str, str]:
+    return {source.source_id: source.title for source in experiment.sources}
+
+
+_CONTENTS: dict[str, Content] = {
+    "measures": _measures,
+    "hits": _hits,
+    "figure": _figure,
+    "html": _html,
+    "experiment": _experiment,
+    "trec_qrels": _trec_qrels,
+    "trec_run": _trec_run,
+    "prompt": _prompt,
+}

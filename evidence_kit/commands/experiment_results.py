@@ -1,0 +1,139 @@
+"""`evidence experiment ask|run|freeze|compare`: what searches and measures."""
+
+from __future__ import annotations
+
+import click
+
+from evidence_kit.commands.chinese import ChineseCommand
+from evidence_kit.commands.experiment_options import (
+    as_of_option,
+    db_option,
+    emit_result,
+    json_option,
+    known_at_option,
+    moment_of,
+    open_store,
+)
+
+_ASK_HELP = """新增一个问题，显示它的命中；已有相同文字的问题就不再新增。
+
+\b
+例：
+  evidence experiment ask "怎么预约讲解" --db 实验.db
+"""
+
+_RUN_HELP = """用当前参数检索全部问题，先列每个问题的前三篇，再列指标。
+
+只检索 --as-of 那天有效的资料，标题不参加检索；资料的名次取它最高的资料块。
+没有相关判断的问题未定义，不进入均值；未判断的资料按 0 增益计。
+
+\b
+例：
+  evidence experiment run --db 实验.db
+  evidence experiment run --as-of 2026-01-01 --known-at 2026-06-30 --db 实验.db --json
+"""
+
+_FREEZE_HELP = """评测一次，把结果连同资料、问题、判断、参数、程序的摘要冻结为基线；冻结后不能改动。
+
+\b
+例：
+  evidence experiment freeze 起点 --db 实验.db
+"""
+
+_COMPARE_HELP = """用基线的指标评测现在的实验，逐题比较，给出配对随机化检验与自助法区间。
+
+只有参数不同时，才把差异归因于参数；资料、问题、判断或程序也变了，就只说明哪些条件不同。
+
+\b
+例：
+  evidence experiment compare 起点 --db 实验.db
+"""
+
+
+@click.command(cls=ChineseCommand, name="ask", help=_ASK_HELP)
+@click.argument("text", metavar="QUESTION")
+@db_option
+@as_of_option
+@json_option
+def ask(text: str, db: str, as_of: str | None, as_json: bool) -> None:
+    from dataclasses import replace
+
+    from evidence_kit.commands.experiment_show import left_out_lines, result_lines, result_record
+    from evidence_kit.experiments.run import run
+
+    moment = moment_of(as_of)
+    store = open_store(db)
+    known = {question.text: question.question_id for question in store.snapshot().questions}
+    question_id = known.get(text) or store.add_questions([text])[0]
+    experiment = store.snapshot()
+    alone = replace(
+        experiment,
+        questions=tuple(question for question in experiment.questions if question.question_id == question_id),
+        judgments=tuple(judgment for judgment in experiment.judgments if judgment.question_id == question_id),
+    )
+    made = run(alone, moment.as_of)
+    titles = {source.source_id: source.title for source in experiment.sources}
+    (result,) = made.results
+    record = {**moment.record(), "added": text not in known, **result_record(result, titles)}
+    emit_result(as_json, record, [*result_lines(result, titles), *left_out_lines(made)])
+
+
+@click.command(cls=ChineseCommand, name="run", help=_RUN_HELP)
+@db_option
+@as_of_option
+@known_at_option
+@json_option
+def run(db: str, as_of: str | None, known_at: str | None, as_json: bool) -> None:
+    from evidence_kit.commands.experiment_show import run_lines, run_record
+    from evidence_kit.experiments.run import run as run_experiment
+
+    moment = moment_of(as_of, known_at)
+    experiment = open_store(db).snapshot(moment.known_at)
+    made = run_experiment(experiment, moment.as_of)
+    titles = {source.source_id: source.title for source in experiment.sources}
+    emit_result(as_json, {**moment.record(), **run_record(made, titles)}, run_lines(made, titles))
+
+
+@click.command(cls=ChineseCommand, name="freeze", help=_FREEZE_HELP)
+@click.argument("name")
+@db_option
+@as_of_option
+@json_option
+def freeze(name: str, db: str, as_of: str | None, as_json: bool) -> None:
+    from evidence_kit.commands.experiment_show import means_lines, rounded
+    from evidence_kit.experiments import baseline
+    from evidence_kit.sources.visible import visible
+
+    moment = moment_of(as_of)
+    store = open_store(db)
+    frozen = baseline.freeze(store.snapshot(), moment.as_of, name)
+    store.add_baseline(frozen)
+    lines = [f"已冻结基线「{visible(name)}」（资料截至 {frozen.as_of}）。", *means_lines(frozen.means)]
+    record = {
+        "name": name,
+        "as_of": frozen.as_of,
+        "digests": dict(frozen.digests),
+        "means": rounded(frozen.means),
+    }
+    emit_result(as_json, record, lines)
+
+
+@click.command(cls=ChineseCommand, name="compare", help=_COMPARE_HELP)
+@click.argument("name")
+@db_option
+@as_of_option
+@known_at_option
+@click.option("--seed", type=int, metavar="整数", help="随机种子，默认 20261130。")
+@json_option
+def compare(
+    name: str, db: str, as_of: str | None, known_at: str | None, seed: int | None, as_json: bool
+) -> None:
+    from evidence_kit.commands.experiment_show import comparison_lines, comparison_record
+    from evidence_kit.experiments import baseline
+
+    moment = moment_of(as_of, known_at)
+    store = open_store(db)
+    frozen = baseline.baseline_named(store.snapshot(), name)
+    experiment = store.snapshot(moment.known_at)
+    made = baseline.compare(frozen, experiment, moment.as_of, seed=baseline.SEED if seed is None else seed)
+    emit_result(as_json, {**moment.record(), **comparison_record(made)}, comparison_lines(made))

@@ -1,0 +1,171 @@
+"""One run: the sources in force on a day are cut, indexed and asked every question, and the answers measured.
+
+Only `text[body_start:]` of a source is cut, so titles are never searched; offsets are of the stored text. A
+source stands at the rank of its best passage, so that overlapping passages do not crowd the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple
+
+from evidence_kit.experiments.model import (
+    DocumentHit,
+    Experiment,
+    ExperimentSource,
+    JudgmentState,
+    Parameters,
+    PassageHit,
+    Question,
+    QuestionResult,
+    Run,
+)
+from evidence_kit.index import Bm25, Index
+from evidence_kit.index.weighting import Weighting, parse_weighting, rank_score
+from evidence_kit.measures.ranking import AP, MRR, Evaluation, Judged, Measure, P, Recall, evaluate, nDCG
+from evidence_kit.sources.store import Standing, standing
+from evidence_kit.text.analysis import parse_analyzer
+from evidence_kit.text.passages import cut_windows
+
+
+class Cut(NamedTuple):
+    """A passage of a source: [start, end) of its stored text in code points."""
+
+    source_id: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was searched, and what was found: question id -> (position in `passages`, score), best first."""
+
+    standing: Standing
+    passages: tuple[Cut, ...]
+    ranked: Mapping[str, Sequence[tuple[int, float]]]
+
+    def hits(self, question_id: str) -> tuple[PassageHit, ...]:
+        """Return the passages found for a question, best first."""
+        return tuple(
+            PassageHit(cut.source_id, score, cut.start, cut.end, cut.quote)
+            for cut, score in ((self.passages[at], score) for at, score in self.ranked[question_id])
+        )
+
+
+def run(experiment: Experiment, as_of: date) -> Run:
+    """Return what the experiment's parameters find on a day, measured at their k.
+
+    A current judgment of a source that is not in force on the day takes no part, since the source cannot be
+    found; it is counted in `judged_out_of_force`.
+    """
+    found = search(experiment, as_of)
+    qrels = qrels_in_force(experiment, found.standing)
+    evaluation = evaluate_search(qrels, found, measures_at(experiment.parameters.k))
+    judged = _judged(experiment)
+    results = tuple(
+        _result(question, found.hits(question.question_id), judged, evaluation)
+        for question in experiment.questions
+    )
+    top = (hit for result in results for hit in result.documents[: experiment.parameters.k])
+    current = sum(map(len, experiment.qrels().values()))
+    return Run(
+        parameters=experiment.parameters,
+        as_of=as_of.isoformat(),
+        passages=len(found.passages),
+        left_out=found.standing.left_out,
+        results=results,
+        means=evaluation.means,
+        undefined=evaluation.undefined,
+        unjudged_in_top_k=sum(hit.grade is None for hit in top),
+        stale=len(experiment.judgments) - current,
+        judged_out_of_force=current - sum(map(len, qrels.values())),
+    )
+
+
+def search(experiment: Experiment, as_of: date) -> Search:
+    """Return every passage with a positive score for every question: score, then source id, then start."""
+    in_force = standing(experiment.sources, as_of)
+    parameters = experiment.parameters
+    cut = tuple(passage for source in in_force.sources for passage in _cut(source, parameters))
+    if not cut:
+        return Search(in_force, cut, {question.question_id: () for question in experiment.questions})
+    weighting = weighting_of(parameters)
+    # Without ids ties go by position, and positions go by source id, then by start.
+    index = Index.build(
+        [passage.quote for passage in cut], weighting=weighting, analyzer=parse_analyzer(parameters.analyzer)
+    )
+    ranked = {
+        question.question_id: [
+            (hit.position, rank_score(weighting, hit.score)) for hit in index.search(question.text, len(cut))
+        ]
+        for question in experiment.questions
+    }
+    return Search(in_force, cut, ranked)
+
+
+def weighting_of(parameters: Parameters) -> Weighting:
+    """Return the weighting that the parameters name; k1 and b are for BM25 alone."""
+    if parameters.method == "bm25":
+        return Bm25(parameters.k1, parameters.b)
+    return parse_weighting(parameters.method)
+
+
+def measures_at(k: int) -> tuple[Measure, ...]:
+    """Return the measures of a run that shows `k` sources."""
+    return (Recall @ k, MRR @ k, nDCG @ k, P @ k, AP, Judged @ k)
+
+
+def qrels_in_force(experiment: Experiment, in_force: Standing) -> dict[str, dict[str, int]]:
+    """Return the current judgments of the sources in force: question id -> source id -> grade."""
+    ids = {source.source_id for source in in_force.sources}
+    return {
+        question_id: {source_id: grade for source_id, grade in grades.items() if source_id in ids}
+        for question_id, grades in experiment.qrels().items()
+    }
+
+
+def evaluate_search(
+    qrels: Mapping[str, Mapping[str, int]], found: Search, measures: Sequence[Measure]
+) -> Evaluation:
+    """Return what was found as measured: each source has the score of its best passage."""
+    scores: dict[str, dict[str, float]] = {}
+    for question_id, ranked in found.ranked.items():
+        best = scores[question_id] = {}
+        for at, score in ranked:
+            best.setdefault(found.passages[at].source_id, score)
+    return evaluate(qrels, scores, measures)
+
+
+def _cut(source: ExperimentSource, parameters: Parameters) -> Iterator[Cut]:
+    for passage in cut_windows(source.text[source.body_start :], parameters.window, parameters.overlap):
+        start, end = passage.start + source.body_start, passage.end + source.body_start
+        yield Cut(source.source_id, start, end, passage.text)
+
+
+_Judged = Mapping[tuple[str, str], tuple[int | None, JudgmentState]]
+
+
+def _judged(experiment: Experiment) -> _Judged:
+    """Return (question id, source id) -> (grade, state) of every judgment; a stale one gives no grade."""
+    found: dict[tuple[str, str], tuple[int | None, JudgmentState]] = {}
+    for judgment in experiment.judgments:
+        state = experiment.state(judgment)
+        grade = judgment.grade if state == "current" else None
+        found[judgment.question_id, judgment.source_id] = (grade, state)
+    return found
+
+
+def _result(
+    question: Question, hits: tuple[PassageHit, ...], judged: _Judged, evaluation: Evaluation
+) -> QuestionResult:
+    best: dict[str, PassageHit] = {}
+    for hit in hits:
+        best.setdefault(hit.source_id, hit)
+    documents = tuple(
+        DocumentHit(rank, hit, *judged.get((question.question_id, hit.source_id), (None, "unjudged")))
+        for rank, hit in enumerate(best.values(), start=1)
+    )
+    return QuestionResult(question, documents, hits, evaluation.per_question[question.question_id])

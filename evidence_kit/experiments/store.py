@@ -1,0 +1,285 @@
+"""An experiment in a file: what can be done to it, each action one change, and its past.
+
+A store may be shared by threads and the file by processes (see `storage.connection`). Every method that
+writes returns once the change is on the disk. `expected` is the revision of a record that its writer looked
+at: where it is another one by now, StaleError says what changed, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+
+from evidence_kit.experiments.limits import Limits, check_cut, check_questions, check_sources, limits_of
+from evidence_kit.experiments.model import (
+    Baseline,
+    Experiment,
+    ExperimentError,
+    ExperimentSource,
+    Judgment,
+    Parameters,
+    Question,
+)
+from evidence_kit.experiments.parameters import changed, parameter_changes
+from evidence_kit.experiments.records import (
+    BASELINE,
+    JUDGMENT,
+    PARAMETERS,
+    QUESTION,
+    SETTINGS,
+    THE_ONE,
+    VIEW,
+    baseline_body,
+    experiment_of,
+    judgment_body,
+    judgment_id,
+    records_of,
+)
+from evidence_kit.experiments.steps import (
+    fresh_judgment,
+    held_from,
+    new_ids,
+    remove_judgments,
+    standing_body,
+)
+from evidence_kit.sources.documents import Document
+from evidence_kit.sources.store import KIND as SOURCE
+from evidence_kit.sources.store import put_sources, source_of
+from evidence_kit.sources.titles import repeated_title
+from evidence_kit.sources.validity import Validity
+from evidence_kit.storage.connection import Database, new_database, open_database
+from evidence_kit.storage.revisions import Change, Changing, Clock, Revisions, utc_now
+
+
+class ExperimentStore:
+    """One experiment in one file; `create` and `open` make it."""
+
+    def __init__(self, database: Database, clock: Clock = utc_now) -> None:
+        self._database = database
+        self._revisions = Revisions(database, clock)
+
+    @classmethod
+    def create(
+        cls, path: str | Path, name: str, *, limits: str = "default", clock: Clock = utc_now,
+        holding: Experiment | None = None,
+    ) -> ExperimentStore:  # fmt: skip
+        """Return a new experiment in a new file, written whole or not at all; see `restore` for `holding`."""
+        limits_of(limits)
+        experiment = Experiment(name)
+        with new_database(Path(path)) as database:
+            store = cls(database, clock)
+            with store._revisions.changing(f"新建实验（限额 {limits}）", undoable=False) as change:
+                change.put(SETTINGS, THE_ONE, {"name": name, "limits": limits})
+                change.put(PARAMETERS, THE_ONE, asdict(experiment.parameters))
+            if holding is not None:
+                store.restore(holding)
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path, *, clock: Clock = utc_now) -> ExperimentStore:
+        """Return the experiment in a file. Raises StorageError where there is none."""
+        return cls(open_database(Path(path)), clock)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    # What stands, and what stood.
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits that were chosen when the experiment was made."""
+        settings = self._revisions.latest(SETTINGS, THE_ONE)
+        if settings is None or settings.body is None:
+            raise ExperimentError("这个文件里没有实验：请先新建。")
+        return limits_of(settings.body["limits"])
+
+    def snapshot(self, known_at: datetime | None = None) -> Experiment:
+        """Return the experiment as it is, or as it was recorded at an instant."""
+        state = self._revisions.state(known_at)
+        if not any(revision.kind == SETTINGS for revision in state):
+            raise ExperimentError("那个时刻还没有这个实验：请给出更晚的时刻。")
+        return experiment_of(state)
+
+    def revision(self, kind: str, record_id: str) -> int:
+        """Return the number of a record's last revision, for `expected`; 0 where there never was one."""
+        found = self._revisions.latest(kind, record_id)
+        return found.number if found else 0
+
+    def history(self) -> tuple[Change, ...]:
+        """Return all changes, the first one first."""
+        return self._revisions.history()
+
+    def undo(self) -> Change:
+        """Take back the last change of sources, questions, judgments or parameters."""
+        return self._revisions.undo()
+
+    def redo(self) -> Change:
+        """Do again the last change that was undone."""
+        return self._revisions.redo()
+
+    # Sources.
+
+    def import_documents(self, documents: Sequence[Document]) -> tuple[str, ...]:
+        """Add documents in their order, as one change, and return their new ids: S001 and so on.
+
+        An id is never given twice, also when its source has been removed. What a document supersedes is
+        another of these by its own id, or a source of the experiment.
+        """
+        if not documents:
+            raise ExperimentError("没有可以导入的资料：请检查文件。")
+        with self._revisions.changing(f"导入 {len(documents)} 篇资料") as change:
+            ids = new_ids(change, SOURCE, "S", len(documents))
+            new = dict(zip((document.source_id for document in documents), ids, strict=True))
+            put_sources(change, [held_from(document, new) for document in documents])
+            self._check_sources(change)
+        return ids
+
+    def edit_source(
+        self, source_id: str, *, title: str | None = None, text: str | None = None,
+        validity: Validity | None = None, expected: int | None = None,
+    ) -> ExperimentSource:  # fmt: skip
+        """Change what is given of a source and return it. A new text makes its judgments stale."""
+        with self._revisions.changing(f"修改资料 {source_id}") as change:
+            source = source_of(source_id, standing_body(change, SOURCE, source_id))
+            source = replace(source, title=source.title if title is None else title)
+            if text is not None and text != source.text:
+                start = repeated_title(text, source.title)
+                source = replace(source, text=text, body_start=start, encoding="utf-8", transformations=())
+            if validity is not None:
+                source = replace(source, validity=validity)
+            put_sources(change, [source], expected=expected)
+            self._check_sources(change)
+        return source
+
+    def remove_source(self, source_id: str, *, expected: int | None = None) -> None:
+        """Remove a source with its judgments; undo brings back both."""
+        with self._revisions.changing(f"删除资料 {source_id}") as change:
+            standing_body(change, SOURCE, source_id)
+            change.put(SOURCE, source_id, None, expected=expected)
+            remove_judgments(change, "source_id", source_id)
+
+    # Questions.
+
+    def add_questions(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Add questions as one change and return their new ids: Q001 and so on, never given twice."""
+        with self._revisions.changing(f"新增 {len(texts)} 个问题") as change:
+            ids = new_ids(change, QUESTION, "Q", len(texts))
+            for question_id, text in zip(ids, texts, strict=True):
+                change.put(QUESTION, question_id, {"text": Question(question_id, text).text})
+            self._check_questions(change)
+        return ids
+
+    def edit_question(self, question_id: str, text: str, *, expected: int | None = None) -> Question:
+        """Change a question's text, which makes its judgments stale, and return the question."""
+        question = Question(question_id, text)
+        with self._revisions.changing(f"修改问题 {question_id}") as change:
+            standing_body(change, QUESTION, question_id)
+            change.put(QUESTION, question_id, {"text": text}, expected=expected)
+            self._check_questions(change)
+        return question
+
+    def remove_question(self, question_id: str, *, expected: int | None = None) -> None:
+        """Remove a question with its judgments; undo brings back both."""
+        with self._revisions.changing(f"删除问题 {question_id}") as change:
+            standing_body(change, QUESTION, question_id)
+            change.put(QUESTION, question_id, None, expected=expected)
+            remove_judgments(change, "question_id", question_id)
+
+    # Judgments.
+
+    def judge(
+        self, question_id: str, source_id: str, grade: int | None, *, expected: int | None = None,
+        seen: tuple[str, str] | None = None,
+    ) -> Judgment | None:  # fmt: skip
+        """Judge a source for a question, on the texts that stand; None clears the judgment.
+
+        `seen` has the digests of the question and the source that were judged: StaleError where a text has
+        changed since.
+        """
+        said = "清除" if grade is None else grade
+        with self._revisions.changing(f"判断 {question_id} 与 {source_id}：{said}") as change:
+            return _judge(change, question_id, source_id, grade, expected=expected, seen=seen)
+
+    def judge_all(self, grades: Mapping[tuple[str, str], int | None]) -> None:
+        """Judge several (question id, source id) as one change, all or none, as `judge` does each."""
+        with self._revisions.changing(f"判断 {len(grades)} 处") as change:
+            for (question_id, source_id), grade in grades.items():
+                _judge(change, question_id, source_id, grade)
+
+    def confirm(self, question_id: str, source_id: str, *, expected: int | None = None) -> Judgment:
+        """Let a stale judgment count again, as one of the texts that stand now, with its grade."""
+        with self._revisions.changing(f"确认判断 {question_id} 与 {source_id}") as change:
+            key = judgment_id(question_id, source_id)
+            found = change.latest(JUDGMENT, key)
+            if found is None or found.body is None:
+                raise ExperimentError(f"{question_id} 与 {source_id} 还没有判断，不能确认：请先判断。")
+            fresh = fresh_judgment(change, question_id, source_id, found.body["grade"], None)
+            change.put(JUDGMENT, key, judgment_body(fresh), expected=expected)
+        return fresh
+
+    # Parameters, baselines, views.
+
+    def set_parameters(self, changes: Mapping[str, object], *, expected: int | None = None) -> Parameters:
+        """Set all of the parameters given, or none: one bad value, and nothing changes."""
+        with self._revisions.changing("设置参数") as change:
+            before = Parameters(**standing_body(change, PARAMETERS, THE_ONE))
+            after = changed(before, changes)
+            check_cut(experiment_of(change.state()).sources, after, self._limits(change))
+            differing = parameter_changes(before, after)
+            change.label = "设置参数 " + "，".join(f"{name}={new}" for name, (_, new) in differing.items())
+            change.put(PARAMETERS, THE_ONE, asdict(after), expected=expected)
+        return after
+
+    def add_baseline(self, baseline: Baseline) -> None:
+        """Keep a frozen baseline; undo does not reach it. Raises ExperimentError where its name is taken."""
+        with self._revisions.changing(f"冻结基线 {baseline.name}", undoable=False) as change:
+            found = change.latest(BASELINE, baseline.name)
+            if found is not None and found.body is not None:
+                raise ExperimentError(f"基线 {baseline.name} 已经存在，冻结后不能改动：请换一个名称。")
+            change.put(BASELINE, baseline.name, baseline_body(baseline))
+
+    def set_view(self, name: str, value: str | None) -> None:
+        """Keep how something is looked at, outside of undo; None forgets it."""
+        with self._revisions.changing(f"视图 {name}", undoable=False) as change:
+            change.put(VIEW, name, None if value is None else {"value": value})
+
+    def restore(self, experiment: Experiment) -> None:
+        """Let the store hold exactly this experiment, ids kept, as one change; its limits stay."""
+        with self._revisions.changing(f"还原实验 {experiment.name}") as change:
+            limits = self._limits(change)
+            settings = {**standing_body(change, SETTINGS, THE_ONE), "name": experiment.name}
+            records = [(SETTINGS, THE_ONE, settings), *records_of(experiment)]
+            kept = {(kind, record_id) for kind, record_id, _ in records}
+            for revision in change.state():
+                if (revision.kind, revision.record_id) not in kept:
+                    change.put(revision.kind, revision.record_id, None)
+            for kind, record_id, body in records:
+                change.put(kind, record_id, body)
+            check_sources(experiment.sources, limits)
+            check_questions(experiment.questions, limits)
+            check_cut(experiment.sources, experiment.parameters, limits)
+
+    def _limits(self, change: Changing) -> Limits:
+        return limits_of(standing_body(change, SETTINGS, THE_ONE)["limits"])
+
+    def _check_sources(self, change: Changing) -> None:
+        experiment, limits = experiment_of(change.state()), self._limits(change)
+        check_sources(experiment.sources, limits)
+        check_cut(experiment.sources, experiment.parameters, limits)
+
+    def _check_questions(self, change: Changing) -> None:
+        check_questions(experiment_of(change.state()).questions, self._limits(change))
+
+
+def _judge(
+    change: Changing, question_id: str, source_id: str, grade: int | None, *, expected: int | None = None,
+    seen: tuple[str, str] | None = None,
+) -> Judgment | None:  # fmt: skip
+    """Write a judgment, or remove it (None)."""
+    judgment = fresh_judgment(change, question_id, source_id, 0 if grade is None else grade, seen)
+    body = None if grade is None else judgment_body(judgment)
+    change.put(JUDGMENT, judgment_id(question_id, source_id), body, expected=expected)
+    return None if grade is None else judgment

@@ -1,0 +1,1 @@
+"""One SQLite file and, in it, one append-only table of revisions."""
