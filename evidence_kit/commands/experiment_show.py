@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Titles = Mapping[str, str]  # by source id
 
 _SHOWN = 3
+_EXCERPT = 200  # code points
 
 
 def rounded(values: Mapping[str, float | None]) -> dict[str, float | None]:
@@ -105,9 +106,17 @@ def result_lines(result: QuestionResult, titles: Titles) -> Iterator[str]:
         where = f"[{best.start}, {best.end})"
         name = f"{visible(best.source_id)}  {visible(titles[best.source_id])}"
         yield f"  {hit.rank}. {name}  分数 {six_digits(best.score)}  {where}  {judged}"
-        yield f"     {visible(best.quote)}"
+        yield f"     {_excerpt(best.quote)}"
     if len(result.documents) > _SHOWN:
         yield f"  另有 {len(result.documents) - _SHOWN} 篇。"
+
+
+def _excerpt(quote: str) -> str:
+    """Return a quote on one line: blanks and line breaks run together, the end of a long one left out."""
+    from evidence_kit.text.graphemes import cluster_around
+
+    line = " ".join(quote.split())
+    return visible(line if len(line) <= _EXCERPT else line[: cluster_around(line, _EXCERPT)[0]] + "…")
 
 
 def left_out_lines(run: Run) -> Iterator[str]:

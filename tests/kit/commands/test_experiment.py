@@ -399,3 +399,13 @@ def test_nothing_a_source_or_question_says_reaches_the_terminal_raw(run, done):
     ):
         err = refused(run, *args, *DB)
         assert not set(err) & (set(HOSTILE) - set("]0;x31m甲"))
+
+
+def test_quote_is_shown_on_one_line_and_a_long_one_is_cut_between_graphemes(run, tmp_path):
+    flag = "\U0001f1e8\U0001f1f3"
+    (tmp_path / "x.txt").write_text("词\r\n\n 尾" + "字" * 196 + flag + "末", encoding="utf-8")
+    run("new", "--name", "n", *DB)
+    run("import", "x.txt", *DB)
+    run("set", "window=300", *DB)
+    _, out, _ = run("ask", "词", *DB)
+    assert "     词 尾" + "字" * 196 + "…\n" in out
