@@ -9,11 +9,22 @@ import { readFileSync } from 'node:fs';
 const SCHEMA = 'evidence-bundle/1';
 const MAX_DEPTH = 64;
 // Deeper than this the scanner stops at once, so that a hostile file cannot exhaust the stack.
-const HARD_DEPTH = 900;
+const HARD_DEPTH = 500;
 // Of several problems the first in this order is reported, whatever order the scanner meets them in.
 const NOTED = ['too_deep', 'duplicate_key', 'integer_out_of_range', 'lone_surrogate'];
 // Between two of these there is a border in every Unicode version, except inside CR LF.
 const STANDS_ALONE = /^[\u0000-\u007e\u3000-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uff01-\uff60]$/;
+// What a terminal might obey is printed as an escape: the list of evidence_kit/sources/visible.py.
+const NONCHARACTERS = Array.from({ length: 14 }, (_, n) => `\\u{${(n + 1).toString(16)}fffe}\\u{${(n + 1).toString(16)}ffff}`).join('');
+const HIDDEN = new RegExp('[\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b\\u200e\\u200f'
+  + '\\u2028-\\u202e\\u2060-\\u206f\\ud800-\\uf8ff\\ufdd0-\\ufdef\\ufeff\\ufff0-\\ufffb\\ufffe\\uffff\\u{110bd}\\u{110cd}'
+  + '\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e00ff}\\u{e01f0}-\\u{e0fff}'
+  + `\\u{f0000}-\\u{10ffff}${NONCHARACTERS}]`, 'gu');
+
+function visible(text) {
+  const unit = (character, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  return text.replace(HIDDEN, (character) => Array.from({ length: character.length }, (_, at) => unit(character, at)).join(''));
+}
 
 class InputError extends Error {
   constructor(code, detail) {
@@ -276,12 +287,12 @@ function main(args) {
   }
   try {
     const report = verify(readBundle(args[0]));
-    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    process.stdout.write(visible(`${JSON.stringify(report, null, 2)}\n`));
     return report.failures.length > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof InputError) && error.syscall === undefined) throw error;
     const detail = error instanceof InputError ? error.message : `无法打开（${error.code}）；请检查路径与权限。`;
-    process.stderr.write(`错误：${args[0]} ${detail}\n`);
+    process.stderr.write(visible(`错误：${args[0]} ${detail}\n`));
     return 2;
   }
 }

@@ -104,6 +104,7 @@ def resolution_to_json(resolution: Resolution) -> str:
             "end": span.end if span else None,
             "unit": resolution.unit,
             "candidates": [_span_record(candidate) for candidate in resolution.candidates],
+            "candidate_count": resolution.candidate_count,
             "migration": _migration_record(migration) if migration else None,
         }
     )

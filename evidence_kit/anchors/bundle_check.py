@@ -16,6 +16,7 @@ from evidence_kit.anchors.anchor_json import to_json
 from evidence_kit.anchors.bundle import CODE_UNITS, Bundle, Citation
 from evidence_kit.sources.model import text_digest
 from evidence_kit.sources.unicode_rules import unicode_version
+from evidence_kit.sources.visible import visible_json
 from evidence_kit.text.coordinates import TextIndex
 
 Reason = Literal[
@@ -90,15 +91,19 @@ def verify_bundle(bundle: Bundle) -> BundleReport:
 
 
 def report_to_json(report: BundleReport) -> str:
-    """The report as indented JSON, ending in a line break."""
-    return to_json(
-        {
-            "citations": report.citations,
-            "exact": report.exact,
-            "grapheme_split": report.grapheme_split,
-            "undetermined": report.undetermined,
-            "failures": [{"id": failure.subject_id, "reason": failure.reason} for failure in report.failures],
-        }
+    """The report as indented JSON, ending in a line break; what a terminal might obey stands as escapes."""
+    return visible_json(
+        to_json(
+            {
+                "citations": report.citations,
+                "exact": report.exact,
+                "grapheme_split": report.grapheme_split,
+                "undetermined": report.undetermined,
+                "failures": [
+                    {"id": failure.subject_id, "reason": failure.reason} for failure in report.failures
+                ],
+            }
+        )
     )
 
 

@@ -13,6 +13,9 @@ from evidence_kit.sources.unicode_rules import unicode_version
 from evidence_kit.text.coordinates import TextIndex
 from evidence_kit.text.units import parse_unit
 
+# A short quote may stand in millions of places, and nobody looks at so many.
+MOST_CANDIDATES = 100
+
 Status = Literal["exact", "moved", "ambiguous", "stale", "source_only"]
 Reason = Literal["text_changed", "unit_recounted"]
 
@@ -48,6 +51,7 @@ class Migration:
 class Resolution:
     """A status, with a span only where it is exact or moved; spans count in `unit`. It holds no text.
 
+    `candidates` are the first of `candidate_count`, 100 at most, in order of the text.
     `exact` and `moved` say where the quote stands, never that it supports a claim.
     """
 
@@ -55,6 +59,7 @@ class Resolution:
     unit: str
     span: Span | None = None
     candidates: tuple[Span, ...] = ()
+    candidate_count: int = 0
     migration: Migration | None = None
 
     @property
@@ -98,7 +103,7 @@ def resolve(
     if sides is not None:
         span = _span(index, unit, agreeing[0].start, agreeing[0].end)
         if not allow_moved:
-            return Resolution("stale", unit, candidates=(span,))
+            return Resolution("stale", unit, candidates=(span,), candidate_count=1)
         return Resolution("moved", unit, span, migration=_migration(anchor, digest, span, sides, reason))
     return _without_position(text, index, unit, places, agreeing, remembered)
 
@@ -114,7 +119,8 @@ def _without_position(
     spans: Sequence[tuple[int, int]] = [(place.start, place.end) for place in offered]
     if not spans:
         spans = between_sides(text, remembered)
-    return Resolution(status, unit, candidates=tuple(_span(index, unit, *span) for span in spans))
+    listed = tuple(_span(index, unit, *span) for span in spans[:MOST_CANDIDATES])
+    return Resolution(status, unit, candidates=listed, candidate_count=len(spans))
 
 
 def _counted_by_other_rules(anchor: Anchor) -> bool:

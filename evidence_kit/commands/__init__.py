@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evidence_kit.commands.console import emit_error, use_utf8
-from evidence_kit.errors import EvidenceError
+from evidence_kit.errors import EvidenceError, os_reason
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -34,14 +34,6 @@ def main(args: Sequence[str] | None = None) -> int:
             "参数或文件名不是完整的 Unicode 文字，不能写进结果；请改名或用 --source-id 另给。", 2
         )
     except OSError as error:
-        return emit_error(_describe_os_error(error), 2)
-
-
-def _describe_os_error(error: OSError) -> str:
-    reasons = {
-        FileNotFoundError: "不存在",
-        PermissionError: "没有权限读取",
-        IsADirectoryError: "是文件夹，不是文件",
-    }
-    reason = reasons.get(type(error), f"无法读取（{error.strerror}）")
-    return f"{error.filename} {reason}；请检查路径。"
+        if isinstance(error, FileNotFoundError):
+            return emit_error(f"{error.filename} 不存在：请检查路径。", 2)
+        return emit_error(f"{error.filename} 无法读取（{os_reason(error)}）：请检查路径和权限。", 2)

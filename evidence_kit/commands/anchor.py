@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from evidence_kit.commands.chinese import ChineseCommand, ChineseGroup
-from evidence_kit.commands.console import emit, emit_note, read_bytes, read_text
+from evidence_kit.commands.console import emit, emit_json, emit_note, read_bytes, read_text
+from evidence_kit.commands.numbers import WHOLE
 
 if TYPE_CHECKING:
     from evidence_kit.anchors.anchor import Anchor
@@ -55,8 +56,8 @@ def anchor() -> None:
 
 @anchor.command(cls=ChineseCommand, name="create", help=_CREATE_HELP, short_help="为一段原话生成定位凭条。")
 @click.argument("file")
-@click.option("--start", type=int, required=True, metavar="整数", help="起点（含）。")
-@click.option("--end", type=int, required=True, metavar="整数", help="终点（不含）。")
+@click.option("--start", type=WHOLE, required=True, metavar="整数", help="起点（含）。")
+@click.option("--end", type=WHOLE, required=True, metavar="整数", help="终点（不含）。")
 @click.option("--unit", required=True, metavar="单位", help="起点与终点的坐标单位。")
 @click.option("--source-id", metavar="标识", help="资料来源的标识；不给时用文件名。")
 @click.option("--version", "version", metavar="版本", help="资料的版本；不给时用正文摘要的前 12 位。")
@@ -70,7 +71,7 @@ def create(
     source = _source(file, source_id, version)
     made = create_anchor(source, start, end, unit, withhold=no_quote)
     _warn(made, source)
-    emit(anchor_to_json(made))
+    emit_json(anchor_to_json(made))
 
 
 @anchor.command(cls=ChineseCommand, name="resolve", help=_RESOLVE_HELP, short_help="在当前文本里重新定位。")
@@ -84,7 +85,7 @@ def resolve_command(ctx: click.Context, anchor_file: str, file: str, as_json: bo
 
     receipt = parse_anchor(read_bytes(anchor_file), anchor_file)
     resolution = resolve(receipt, read_text(file).text)
-    emit(resolution_to_json(resolution) if as_json else _describe(resolution))
+    emit_json(resolution_to_json(resolution)) if as_json else emit(_describe(resolution))
     ctx.exit(0 if resolution.located else _NOT_LOCATED)
 
 
@@ -122,7 +123,9 @@ def _describe(resolution: Resolution) -> str:
     if resolution.span is not None:
         lines.append(f"位置：{_span(resolution.span)}（单位 {resolution.unit}）")
     if resolution.candidates:
-        lines.append(f"候选 {len(resolution.candidates)} 处（单位 {resolution.unit}，仅供查看，不是定位）：")
+        listed, count = len(resolution.candidates), resolution.candidate_count
+        shown = "" if listed == count else f"，列出前 {listed} 处"
+        lines.append(f"候选 {count} 处{shown}（单位 {resolution.unit}，仅供查看，不是定位）：")
         lines.extend(f"  {_span(candidate)}" for candidate in resolution.candidates)
     lines.append("只核对位置，不判断原话是否支持论述。")
     return "\n".join(lines) + "\n"

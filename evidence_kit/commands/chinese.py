@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from evidence_kit.commands.console import emit
+
 
 class ChineseCommand(click.Command):
     """A command with Chinese headings in its help."""
@@ -30,7 +32,14 @@ class ChineseCommand(click.Command):
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = "显示这段说明并退出。"
+            option.callback = _show_help
         return option
+
+
+def _show_help(ctx: click.Context, _param: click.Parameter, wanted: Any) -> None:
+    if wanted and not ctx.resilient_parsing:
+        emit(f"{ctx.get_help()}\n")  # unlike click's own echo it takes a closed pipe without complaint
+        ctx.exit()
 
 
 class ChineseGroup(ChineseCommand, click.Group):

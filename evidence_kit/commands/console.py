@@ -10,8 +10,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evidence_kit.errors import EvidenceError, os_reason
+
 if TYPE_CHECKING:
     from evidence_kit.sources.model import StoredText
+
+
+class OutputError(EvidenceError):
+    """Standard output takes no more."""
 
 
 def use_utf8() -> None:
@@ -23,16 +29,28 @@ def use_utf8() -> None:
 
 
 def emit(text: str) -> None:
-    """Write `text` to stdout as it is; where the reader has gone, write nothing and say nothing."""
+    """Write `text` to stdout as it is; where the reader has gone, write nothing and say nothing.
+
+    Raises OutputError where the output cannot be written.
+    """
     if sys.stdout is None:  # the caller closed it
         return
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # What is still buffered would raise again when the interpreter closes stdout.
         with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OutputError(f"标准输出无法写入（{os_reason(error)}）：请检查磁盘空间。") from None
+
+
+def emit_json(text: str) -> None:
+    """Write JSON text to stdout, with what a terminal might obey as escapes: the same value."""
+    from evidence_kit.sources.visible import visible_json
+
+    emit(visible_json(text))
 
 
 def emit_note(message: str) -> None:

@@ -14,6 +14,7 @@ from evidence_kit.commands.experiment_options import (
     moment_of,
     open_store,
 )
+from evidence_kit.commands.numbers import WHOLE
 
 _ASK_HELP = """新增一个问题，显示它的命中；已有相同文字的问题就不再新增。
 
@@ -123,7 +124,7 @@ def freeze(name: str, db: str, as_of: str | None, as_json: bool) -> None:
 @db_option
 @as_of_option
 @known_at_option
-@click.option("--seed", type=int, metavar="整数", help="随机种子，默认 20261130。")
+@click.option("--seed", type=WHOLE, metavar="整数", help="随机种子，默认 20261130。")
 @json_option
 def compare(
     name: str, db: str, as_of: str | None, known_at: str | None, seed: int | None, as_json: bool

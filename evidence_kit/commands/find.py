@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit
 from evidence_kit.commands.decodings import read_in_force, reading_options
+from evidence_kit.commands.numbers import WHOLE
 
 if TYPE_CHECKING:
     from evidence_kit.finder.explanation import MatchedTerm
@@ -46,7 +48,7 @@ _SHOWN_TERMS = 8
 @click.argument("query")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--method", default="bm25", metavar="方法", help="bm25（默认）、tfidf_log 或 tfidf_course。")
-@click.option("--top", type=int, default=5, metavar="整数", help="最多显示几处，1 到 20，默认 5。")
+@click.option("--top", type=WHOLE, default=5, metavar="整数", help="最多显示几处，1 到 20，默认 5。")
 @click.option("--no-weak", is_flag=True, help="不要弱命中：只靠单个汉字（或假名、谚文）的命中。")
 @click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
 @click.option("--bundle", metavar="OUT.json", help="另把全部资料与命中写成引用包；已有的文件不会被覆盖。")
@@ -73,15 +75,23 @@ def find(
     from evidence_kit.finder.units import code_unit
 
     unit = code_unit(unit)
-    reading = read_in_force(sources, encoding, as_of)
-    findings = Finder.of(reading.documents, method).find(query, top, no_weak=no_weak)
-    if bundle is not None:
-        from evidence_kit.anchors.bundle import bundle_to_json
-        from evidence_kit.finder.citing import bundle_findings
-        from evidence_kit.sources.writing import write_whole
+    with _bundle_file(bundle) as write_bundle:  # before the search: it may take long
+        reading = read_in_force(sources, encoding, as_of)
+        findings = Finder.of(reading.documents, method).find(query, top, no_weak=no_weak)
+        if write_bundle is not None:
+            from evidence_kit.anchors.bundle import bundle_to_json
+            from evidence_kit.finder.citing import bundle_findings
 
-        write_whole(Path(bundle), bundle_to_json(bundle_findings(reading.documents, findings, unit)))
+            write_bundle(bundle_to_json(bundle_findings(reading.documents, findings, unit)))
     emit(show_findings(findings, reading.left_out, unit, reading.decodings, as_json=as_json))
+
+
+def _bundle_file(path: str | None) -> AbstractContextManager[Callable[[str], None] | None]:
+    if path is None:
+        return nullcontext()
+    from evidence_kit.sources.writing import new_file
+
+    return new_file(Path(path))
 
 
 def show_findings(
@@ -143,10 +153,6 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
 def _reason(terms: tuple[MatchedTerm, ...]) -> str:
     from evidence_kit.sources.visible import visible
 
-    shown = "、".join(f"{visible(term.text)}{_percent(term)}" for term in terms[:_SHOWN_TERMS])
+    shown = "、".join(f"{visible(term.text)} {term.share:.1%}" for term in terms[:_SHOWN_TERMS])
     rest = len(terms) - _SHOWN_TERMS
     return f"{shown}，另有 {rest} 个词项" if rest > 0 else shown
-
-
-def _percent(term: MatchedTerm) -> str:
-    return "" if term.share is None else f" {term.share:.1%}"

@@ -13,6 +13,7 @@ from evidence_kit.commands.chinese import ChineseCommand, ChineseGroup
 from evidence_kit.commands.console import emit
 from evidence_kit.commands.decodings import read_in_force, reading_options
 from evidence_kit.commands.find import show_findings, show_left_out
+from evidence_kit.commands.numbers import WHOLE
 
 _BUILD_HELP = """读入资料，建立索引并写入文件夹。资料的写法与 evidence find 相同。
 
@@ -23,7 +24,7 @@ _BUILD_HELP = """读入资料，建立索引并写入文件夹。资料的写法
   evidence index build 资料/ --out 索引
 """
 
-_SEARCH_HELP = """在建好的索引里查找，结果与 evidence find 相同，但不列出各词项占分数的份额。
+_SEARCH_HELP = """在建好的索引里查找，结果与 evidence find 相同。
 
 \b
 例：
@@ -70,7 +71,7 @@ def build(
 @index.command(cls=ChineseCommand, name="search", help=_SEARCH_HELP, short_help="在建好的索引里查找。")
 @click.argument("folder", metavar="DIR")
 @click.argument("query")
-@click.option("--top", type=int, default=5, metavar="整数", help="最多显示几处，1 到 20，默认 5。")
+@click.option("--top", type=WHOLE, default=5, metavar="整数", help="最多显示几处，1 到 20，默认 5。")
 @click.option("--no-weak", is_flag=True, help="不要弱命中：只靠单个汉字（或假名、谚文）的命中。")
 @click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
 @click.option("--unit", default="utf16", metavar="单位", help="JSON 里 start、end 的单位，默认 utf16。")
@@ -87,16 +88,13 @@ def search(folder: str, query: str, top: int, no_weak: bool, as_json: bool, unit
 @index.command(cls=ChineseCommand, name="verify", help=_VERIFY_HELP, short_help="核对索引的每个文件。")
 @click.argument("folder", metavar="DIR")
 def verify(folder: str) -> None:
-    from evidence_kit.finder.stored import is_engine_only, verify_stored
+    from evidence_kit.finder.stored import verify_stored
     from evidence_kit.sources.visible import visible
 
-    if is_engine_only(Path(folder)):
-        from evidence_kit.index.files import verify as verify_engine
-
-        emit(f"索引 {visible(folder)} 完好：{verify_engine(Path(folder))} 字节，没有随附原文。\n")
-        return
     held = verify_stored(Path(folder))
-    contents = f"{held.sources} 份资料，{held.passages} 个资料块，方法 {held.method}"
+    contents = "没有随附原文"
+    if held is not None:
+        contents = f"{held.sources} 份资料，{held.passages} 个资料块，方法 {held.method}"
     emit(f"索引 {visible(folder)} 完好：{contents}。\n")
 
 

@@ -12,6 +12,7 @@ import click
 
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit, emit_note, read_bytes
+from evidence_kit.commands.numbers import WHOLE
 
 if TYPE_CHECKING:
     from evidence_kit.measures.intervals import Comparison
@@ -46,7 +47,7 @@ _UNDEFINED = "未定义  "
 )
 @click.option("--per-question", is_flag=True, help="另列出每个问题的值。")
 @click.option("--against", "other_file", metavar="文件", help="与另一份排名比较：差值、区间与检验。")
-@click.option("--seed", type=int, default=1, metavar="整数", help="比较时抽样的种子，默认 1。")
+@click.option("--seed", type=WHOLE, default=1, metavar="整数", help="比较时抽样的种子，默认 1。")
 @click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
 def measure(
     qrels_file: str,

@@ -8,6 +8,7 @@ import click
 
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit, read_text
+from evidence_kit.commands.numbers import WHOLE
 
 _HELP = """给出文件里同一位置在四种单位下的坐标：码点、UTF-16 单元、UTF-8 字节、字形。
 
@@ -21,7 +22,7 @@ _HELP = """给出文件里同一位置在四种单位下的坐标：码点、UTF
 
 @click.command(cls=ChineseCommand, name="position", help=_HELP)
 @click.argument("file")
-@click.option("--at", type=int, required=True, metavar="整数", help="位置，从 0 起。")
+@click.option("--at", type=WHOLE, required=True, metavar="整数", help="位置，从 0 起。")
 @click.option("--unit", required=True, metavar="单位", help="位置所用的坐标单位。")
 @click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
 def position(file: str, at: int, unit: str, as_json: bool) -> None:

@@ -17,7 +17,7 @@ def _what(error: click.UsageError) -> str:
     if isinstance(error, click.MissingParameter):
         return f"缺少 {_parameter(error)}"
     if isinstance(error, click.BadParameter):
-        return f"{_parameter(error)} 的值不对（{_value_problem(error)}）"
+        return f"{_parameter(error)} 的值不对（{error.message}）"
     if isinstance(error, click.BadOptionUsage):
         return f"选项 {error.option_name} 用法不对：它需要恰好一个值，开关则不带值"
     words = error.message.split("'")
@@ -36,9 +36,3 @@ def _parameter(error: click.BadParameter) -> str:
     if isinstance(error.param, click.Option):
         return f"选项 {error.param.opts[0]}"
     return f"参数 {error.param.human_readable_name}"
-
-
-def _value_problem(error: click.BadParameter) -> str:
-    if error.param is not None and isinstance(error.param.type, click.types.IntParamType):
-        return "应是整数"
-    return error.message

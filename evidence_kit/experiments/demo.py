@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from evidence_kit.errors import EvidenceError
+from evidence_kit.errors import EvidenceError, os_reason
 from evidence_kit.experiments.model import Experiment, ExperimentSource, Judgment, Parameters, Question
 from evidence_kit.experiments.run import evaluate_search, qrels_in_force, search
 from evidence_kit.measures.ranking import MRR, Recall, nDCG
@@ -97,7 +97,9 @@ def main(args: Sequence[str]) -> int:
         sys.stderr.write(f"错误：{error.message}\n")
         return error.exit_code
     except OSError as error:
-        sys.stderr.write(f"错误：{visible(str(error.filename))} 无法读取（{error.strerror}）；请检查路径。\n")
+        sys.stderr.write(
+            f"错误：{visible(str(error.filename))} 无法读取（{os_reason(error)}）；请检查路径。\n"
+        )
         return 2
     return 0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evidence_kit.finder.errors import FinderError
-from evidence_kit.finder.explanation import CountedStatistics, MatchedTerm, Statistics, explain
+from evidence_kit.finder.explanation import MatchedTerm, explain
 from evidence_kit.finder.passages import Located, MemoryPassages, Passages
 from evidence_kit.index.weighting import parse_weighting
 from evidence_kit.sources.documents import Document
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 METHODS = ("bm25", "tfidf_log", "tfidf_course")
 MOST_FINDINGS = 20
-# The index does not tell its statistics. Up to so many characters they are counted beside it, for the shares
-# of the terms, in a few seconds. A larger corpus is searched all the same, without shares.
-COUNTED_CHARACTERS = 1_000_000
 
 CAUTION = (
     "分数只在这批资料、这种方法之内可以比较，资料一变分数就变；它不是可信度。"
@@ -73,14 +70,13 @@ class Findings:
 
 
 class Finder:
-    """Passages and their index under one method; without `statistics` the terms found have no shares."""
+    """Passages and their index under one method."""
 
-    def __init__(self, passages: Passages, index: Index, method: str, statistics: Statistics | None) -> None:
+    def __init__(self, passages: Passages, index: Index, method: str) -> None:
         self._passages = passages
         self._index = index
         self._method = check_method(method)
         self._analyzer = analyzer_of(method)
-        self._statistics = statistics
 
     @classmethod
     def of(cls, documents: Iterable[Document], method: str = "bm25") -> Finder:
@@ -89,11 +85,8 @@ class Finder:
 
         analyzer = analyzer_of(check_method(method))
         passages = MemoryPassages(documents)
-        texts = passages.texts()
         # Without ids ties go by position, and positions go by source id, then by start.
-        index = Index.build(texts, weighting=method, analyzer=analyzer)
-        counted = sum(map(len, texts)) <= COUNTED_CHARACTERS
-        return cls(passages, index, method, CountedStatistics(texts, analyzer) if counted else None)
+        return cls(passages, Index.build(passages.texts(), weighting=method, analyzer=analyzer), method)
 
     def find(self, query: str, top: int = 5, *, no_weak: bool = False) -> Findings:
         """Return the best `top` findings; with `no_weak` the best that are not weak, ranked from 1 anew.
@@ -133,7 +126,7 @@ class Finder:
     def _match(self, asked: Sequence[str], hit: Hit) -> _Match:
         quote = self._passages.text(hit.position)
         weighting = parse_weighting(self._method)
-        terms = explain(asked, quote, self._analyzer, weighting, self._statistics)
+        terms = explain(asked, quote, self._analyzer, weighting, self._index.statistics)
         return _Match(hit.position, hit.score, terms)
 
 

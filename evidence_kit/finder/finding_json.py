@@ -20,8 +20,7 @@ def findings_to_json(
     """Return the findings as indented JSON of schema `evidence-findings/1`, ending in a line break.
 
     `start` and `end` count `unit`, `spans` every code unit; the spans of a term count code points of the
-    quote. Scores and shares have six digits; a share is null where the index does not tell it. `decodings`
-    is there where a file was not UTF-8 beyond doubt.
+    quote. Scores and shares have six digits. `decodings` is there where a file was not UTF-8 beyond doubt.
     """
     record = {
         "schema": SCHEMA,
@@ -73,7 +72,7 @@ def decoding_record(decoding: FileDecoding) -> dict[str, object]:
 def _term(term: MatchedTerm) -> dict[str, object]:
     return {
         "term": term.text,
-        "share": None if term.share is None else round(term.share, 6),
+        "share": round(term.share, 6),
         "spans": [_span(span) for span in term.spans],
     }
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evidence_kit.errors import EvidenceError
+from evidence_kit.errors import EvidenceError, os_reason
 from evidence_kit.finder.finder import METHODS, Finder, Findings
 from evidence_kit.sources.readers import read_sources
 from evidence_kit.sources.strict_json import Fields, parse_json
@@ -148,7 +148,9 @@ def main(args: Sequence[str]) -> int:
         sys.stderr.write(f"错误：{error.message}\n")
         return error.exit_code
     except OSError as error:
-        sys.stderr.write(f"错误：{visible(str(error.filename))} 无法读取（{error.strerror}）；请检查路径。\n")
+        sys.stderr.write(
+            f"错误：{visible(str(error.filename))} 无法读取（{os_reason(error)}）；请检查路径。\n"
+        )
         return 2
     sys.stdout.write(measured_to_json(results) if "--json" in args else measured_to_text(results))
     return 0

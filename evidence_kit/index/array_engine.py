@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from collections.abc import Iterator
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +16,9 @@ from evidence_kit.index.lookup import NumpyEngine, Reader, nothing
 from evidence_kit.index.plain import Scored
 from evidence_kit.index.question import QuestionReader
 from evidence_kit.index.splitting import Splitter
+from evidence_kit.index.statistics import IndexStatistics
 from evidence_kit.index.weighting import Weighting
+from evidence_kit.index.weights import bm25_mean
 
 if TYPE_CHECKING:
     from evidence_kit.index.blocks import BlockFile
@@ -35,14 +39,13 @@ class ArrayEngine:
     ) -> None:  # fmt: skip
         self._columns = columns
         self._arrays, self._splitter, self._weighting, self._blocks = arrays, splitter, weighting, blocks
-        touch = blocks.touch if blocks else nothing
+        self._touch = blocks.touch if blocks else nothing
         if blocks:
             blocks.touch_all("symbols.chars", *(f"statistics.{name}" for name in arrays.statistics._fields))
-            blocks.touch_all(
-                "postings.dense_terms", "postings.dense_tf", "postings.heavy_at", "postings.heavy_tf"
-            )
+            names = ("dense_terms", "dense_tf", "heavy_at", "heavy_tf")
+            blocks.touch_all(*(f"postings.{name}" for name in names))
         self._reader = QuestionReader(splitter, arrays.symbols)
-        self._numpy = NumpyEngine(arrays, weighting, splitter.sizes[0], touch)
+        self._numpy = NumpyEngine(arrays, weighting, splitter.sizes[0], self._touch)
         self._compiled: CompiledEngine | None = None
         self._can_compile = importlib.util.find_spec("numba") is not None
         self._spent = 0.0
@@ -53,11 +56,25 @@ class ArrayEngine:
 
         self._compiled = CompiledEngine(self._arrays, self._weighting, self._splitter.sizes[0])
 
+    @property
+    def statistics(self) -> IndexStatistics:
+        """Return the statistics that scores depend on, looked up in the arrays."""
+        length = self._arrays.passages.length
+        self._touch("passages.length", 0, length.size)
+        return IndexStatistics(length.size, bm25_mean(length), self._df)
+
+    def _df(self, term: str) -> int:
+        """Return the df of a term, however it is cut into symbols: the index has one such term at most."""
+        self._touch_words()
+        cuts = (cut for size in self._splitter.sizes for cut in _cuts(term, size))
+        symbols = (list(map(self._reader.symbol, cut)) for cut in cuts)
+        reader = Reader(self._arrays, self._touch)
+        return next((df for cut in symbols if (df := reader.df(cut))), 0)
+
     def search(self, question: str, k: int, where: Where | None) -> list[Scored]:
         """Return (position, score) of every passage that may be among the best `k`, in no order."""
         allowed = _EVERYTHING if where is None else self._bitmap(where)
-        if self._blocks and self._arrays.symbols.word_start.size > 1:
-            self._blocks.touch_all("symbols.word_start", "symbols.word_bytes")
+        self._touch_words()
         stream = self._reader.read(question)
         if self._compiled is None and self._can_compile and self._spent > LOADING:
             self.compile()
@@ -69,6 +86,10 @@ class ArrayEngine:
         if self._blocks and not self._blocks.is_checked:
             self._check(self._blocks, stream)
         return self._compiled.search(stream, k, allowed)
+
+    def _touch_words(self) -> None:
+        if self._blocks and self._arrays.symbols.word_start.size > 1:
+            self._blocks.touch_all("symbols.word_start", "symbols.word_bytes")
 
     def _bitmap(self, where: Where) -> Array:
         order = self._arrays.passages.order
@@ -83,3 +104,9 @@ class ArrayEngine:
         for term in reader.terms(stream):
             reader.touch_entry(term)
         blocks.touch_all(*(f"passages.{name}" for name in self._arrays.passages._fields))
+
+
+def _cuts(term: str, pieces: int) -> Iterator[list[str]]:
+    """Yield every way to cut a term into so many pieces."""
+    for borders in combinations(range(1, len(term)), pieces - 1):
+        yield [term[start:end] for start, end in pairwise((0, *borders, len(term)))]

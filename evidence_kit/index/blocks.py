@@ -95,17 +95,9 @@ class BlockFile:
             block = self._checked.find(0, block + 1, last + 1)
 
     def touch_all(self, *names: str) -> None:
-        """Check all blocks of these arrays; of every array where none is named."""
-        for name in names or self._places:
+        """Check all blocks of these arrays."""
+        for name in names:
             self.touch(name, 0, int(np.prod(self._places[name].shape)))
-        if not names:
-            self.touch_padding()
-
-    def touch_padding(self) -> None:
-        """Check what no array uses, so that the whole file is checked."""
-        for block in range(len(self._sums)):
-            if not self._checked[block]:
-                self._check(block)
 
     def _check(self, block: int) -> None:
         at = block * BLOCK

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from evidence_kit.index.arrays import Passages, Postings
-from evidence_kit.index.compiled import inlined, kernel
-from evidence_kit.index.scoring_kernels import Query, bound_margin, exact_score, part_end
-from evidence_kit.index.window_kernels import Scratch, Window
+from evidence_kit.index.compiled import inlined, loop
+from evidence_kit.index.scoring_kernels import Query, bound_margin, part_end, score_found
+from evidence_kit.index.views import Scratch
+from evidence_kit.index.window_kernels import Window
 
 Array = Any
 
@@ -40,15 +41,16 @@ def replace_worst(heap: Array, value: float) -> None:
     heap[i] = value
 
 
-@kernel
-def high_value(values: Array, k: int) -> Any:
-    """Return a value that at least `k` values reach and not many more, or 0 where there are fewer."""
+@loop
+def high_value(values: Array, heap: Array) -> Any:
+    """Return a value that as many values reach as `heap` holds, int32, and few more; 0 if there are fewer."""
+    k = heap.size
     ordered = values.view(np.int32)  # floats that are not negative are ordered as their bits are
     block = max(1, min(BLOCK, values.size // (8 * k)))
     blocks = values.size // block
     if blocks < k:
         return np.float32(0.0)
-    heap = np.zeros(k, np.int32)
+    heap[:] = 0
     for b in range(blocks):
         largest = np.int32(0)
         for i in range(b * block, (b + 1) * block):
@@ -58,7 +60,7 @@ def high_value(values: Array, k: int) -> Any:
     return heap.view(np.float32)[0]
 
 
-@kernel
+@loop
 def collect(
     values: Array, floor: float, below: float, is_sparse: bool, first: int, allowed: Array, scratch: Scratch
 ) -> int:
@@ -82,7 +84,7 @@ def collect(
     return left
 
 
-@kernel
+@loop
 def complete(
     query: Query, postings: Postings, i: int, weight: float, here: Window, left: int, scratch: Scratch
 ) -> None:
@@ -117,7 +119,7 @@ def _gain_in(query: Query, postings: Postings, i: int, here: Window, passage: in
     return 1.0
 
 
-@kernel
+@loop
 def keep_better(scratch: Scratch, left: int, needed: float) -> int:
     """Keep the candidates whose sum reaches `needed`; returns how many."""
     kept = 0
@@ -129,15 +131,13 @@ def keep_better(scratch: Scratch, left: int, needed: float) -> int:
     return kept
 
 
-@kernel
+@loop
 def accept(
     query: Query,
     postings: Postings,
     passages: Passages,
-    window_bits: int,
     window: int,
     left: int,  # so many candidates
-    slack: float,
     best: Array,
     scratch: Scratch,
     n: int,  # so many passages found before
@@ -148,11 +148,10 @@ def accept(
     window differ too much in length for that, the exact score.
     """
     tight = passages.window_tightness[window] * (1.0 - 2.0 * bound_margin(query.row.size))
-    values = np.empty(query.row.size)
     for c in range(left):
-        passage = (window << window_bits) + scratch.places[c]
+        passage = (window << query.formula.window_bits) + scratch.places[c]
         bound = np.float64(scratch.bounds[c]) * np.float64(passages.factor[passage])
-        if bound < best[0] - slack:
+        if bound < best[0] - query.formula.slack:
             continue
         scratch.found[n] = passage
         scratch.scores[n] = bound
@@ -160,13 +159,15 @@ def accept(
         if bound > best[0]:
             certain = bound * tight
             if tight < TIGHT:
-                certain = exact_score(query, postings, passages, window_bits, passage, values)
+                score_found(query, postings, passages, n - 1, n, scratch)
+                certain = scratch.scores[n - 1]
+                scratch.scores[n - 1] = bound
             if certain > best[0]:
                 replace_worst(best, certain)
     return n
 
 
-@kernel
+@loop
 def drop_losers(scratch: Scratch, n: int, floor: float) -> int:
     """Keep the passages whose score reaches `floor`; returns how many."""
     kept = 0

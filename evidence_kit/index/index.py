@@ -5,14 +5,19 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evidence_kit.index.errors import IndexInputError, MissingPackageError
 from evidence_kit.index.filters import Columns, Where, allows, columns_of
+from evidence_kit.index.generations import Generation, Record, read_generation, replace_generation
 from evidence_kit.index.identity import checked_ids
 from evidence_kit.index.plain import PlainEngine, Scored
 from evidence_kit.index.splitting import splitter_of
+from evidence_kit.index.statistics import IndexStatistics
 from evidence_kit.index.weighting import Weighting, parse_weighting, rank_score
 from evidence_kit.text.analysis import Analyzer, char_ngrams, parse_analyzer, words_han
 
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 
 # Up to so many characters and passages the plain engine answers: sooner than numpy is imported.
 PLAIN_CHARACTERS, PLAIN_PASSAGES = 100_000, 2_000
+_APART = 2e-6  # scores further apart than this differ at six digits, too
+_score = itemgetter(1)
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,8 @@ class Index:
     ) -> None:  # fmt: skip
         self.analyzer, self.weighting = analyzer, weighting
         self._ids, self._columns = ids, columns
-        self._texts, self._arrays, self._engine = texts, arrays, engine
-        self._plain = None if engine else PlainEngine(texts, analyzer, weighting)
+        self._texts, self._arrays = texts, arrays
+        self._engine = engine or PlainEngine(texts, analyzer, weighting)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -61,18 +68,18 @@ class Index:
         *,
         ids: Sequence[str] | None = None,
         weighting: str | Weighting = "bm25",
-        analyzer: Analyzer | None = None,
+        analyzer: str | Analyzer | None = None,
         attributes: Sequence[Mapping[str, str]] | None = None,
     ) -> Index:
         """Return an index of `texts`; IndexInputError where the arguments do not fit together.
 
-        `weighting` is tfidf_course, tfidf_log, bm25 or a `Bm25(k1, b)`; `analyzer` is char_ngrams(2,3) for
-        tfidf_course and words_han for the others; `attributes` has one mapping a passage, for `where=`.
+        `weighting` is tfidf_course, tfidf_log, bm25 or a `Bm25(k1, b)`; `analyzer`, or its name, is
+        char_ngrams(2,3) for tfidf_course and words_han for the others where none is given; `attributes` has
+        one mapping a passage, for `where=`.
         """
         texts = _checked_texts(texts)
         weighting = parse_weighting(weighting)
-        if analyzer is None:
-            analyzer = char_ngrams(2, 3) if weighting.name == "tfidf_course" else words_han
+        analyzer = _checked_analyzer(analyzer, weighting)
         names = checked_ids(ids, len(texts))
         columns = columns_of(attributes, len(texts))
         small = len(texts) <= PLAIN_PASSAGES and sum(map(len, texts)) <= PLAIN_CHARACTERS
@@ -94,12 +101,9 @@ class Index:
             raise IndexInputError("问题应为字符串")
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise IndexInputError(f"k 为 {k!r}：请给出不小于 1 的整数")
-        scored = self._scored(query, k, where)
-        ranked = sorted(
-            (-rank_score(self.weighting, score), self._ids[at], at, score) for at, score in scored
-        )
-        narrowed = where is not None
-        return [Hit(name, score, at, narrowed) for _, name, at, score in ranked[:k]]
+        ranked = self._ranked(self._scored(query, k, where))
+        ids, narrowed = self._ids, where is not None
+        return [Hit(ids[at], score, at, narrowed) for at, score in ranked[:k]]
 
     def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
         """Return the hits of each query, as `search` does."""
@@ -107,11 +111,15 @@ class Index:
 
     def save(self, folder: str | Path) -> None:
         """Write the index into `folder`, whole or not at all; what stood there is replaced."""
+        replace_generation(Path(folder), self.write_files, wait=True)
+
+    def write_files(self, folder: Path) -> Record:
+        """Write the files of the index into an empty folder; returns what a manifest must say of them."""
         _require_numpy()
-        from evidence_kit.index.storage import save_parts
+        from evidence_kit.index.storage import write_parts
 
         arrays = self._arrays or _build(self._texts, self.analyzer, self.weighting, compiled=False)
-        save_parts(Path(folder), self.analyzer.name, self.weighting.name, arrays, self._ids, self._columns)
+        return write_parts(folder, self.analyzer.name, self.weighting.name, arrays, self._ids, self._columns)
 
     @classmethod
     def open(cls, folder: str | Path) -> Index:
@@ -119,25 +127,50 @@ class Index:
 
         It keeps the files it was opened from, whatever is saved into the folder later.
         """
+        return read_generation(Path(folder), cls.of_generation)
+
+    @classmethod
+    def of_generation(cls, generation: Generation) -> Index:
+        """Return the index that a generation holds; errors as `open`."""
         _require_numpy()
         from evidence_kit.index.storage import open_parts
 
-        parts = open_parts(Path(folder))
+        parts = open_parts(generation)
         analyzer, weighting = parse_analyzer(parts.analyzer), parse_weighting(parts.weighting)
         engine = _engine(parts.arrays, analyzer, weighting, parts.columns, parts.blocks)
         return cls(analyzer, weighting, parts.ids, parts.columns, (), parts.arrays, engine)
 
+    @cached_property
+    def statistics(self) -> IndexStatistics:
+        """Return what scores depend on beside a passage: the number of passages, their mean length, df."""
+        return self._engine.statistics
+
     def load_kernels(self) -> None:
         """Load the compiled search now, where there is one, instead of when it pays."""
-        if self._engine and _is_installed("numba"):
+        if not isinstance(self._engine, PlainEngine) and _is_installed("numba"):
             self._engine.compile()
 
+    def _ranked(self, scored: list[Scored]) -> list[Scored]:
+        """Return what was scored, best first; what is rounded and named is only what could be a tie."""
+        scored.sort(key=_score, reverse=True)
+        if all(above - below > _APART for (_, above), (_, below) in pairwise(scored)):
+            return scored
+        return sorted(scored, key=lambda hit: (-rank_score(self.weighting, hit[1]), self._ids[hit[0]]))
+
     def _scored(self, query: str, k: int, where: Where | None) -> list[Scored]:
-        if self._plain:
-            return self._plain.search(query, None if where is None else allows(self._columns, where))
-        if self._engine is None:
-            return []
+        if isinstance(self._engine, PlainEngine):
+            return self._engine.search(query, None if where is None else allows(self._columns, where))
         return self._engine.search(query, k, where)
+
+
+def _checked_analyzer(analyzer: object, weighting: Weighting) -> Analyzer:
+    if analyzer is None:
+        return char_ngrams(2, 3) if weighting.name == "tfidf_course" else words_han
+    if isinstance(analyzer, str):
+        return parse_analyzer(analyzer)
+    if isinstance(analyzer, type) or not isinstance(analyzer, Analyzer):
+        raise IndexInputError(f"analyzer 是 {type(analyzer).__name__}：请给出分析器，或 words_han 这样的名字")
+    return analyzer
 
 
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:

@@ -69,6 +69,17 @@ class Reader:
         place = begin + int(np.searchsorted(child[begin:end], symbol))
         return place if place < end and child[place] == symbol else -1
 
+    def df(self, symbols: list[int]) -> int:
+        """Return how many passages hold the term of just these one to three symbols; 0 where none does."""
+        vocabulary, postings = self._arrays.vocabulary, self._arrays.postings
+        term = max(self._terms(symbols), default=-1)  # the longest has the largest number
+        if term < (0, vocabulary.singles, vocabulary.singles + vocabulary.second.size)[len(symbols) - 1]:
+            return 0
+        row = self.touch_entry(term)
+        if row < 0:
+            return int(postings.start[term + 1]) - int(postings.start[term])
+        return int(postings.dense_start[row, -1]) - int(postings.dense_start[row, 0])
+
     def touch_entry(self, term: int) -> int:
         """Touch the postings of one term; returns its row among the dense terms, or -1."""
         postings = self._arrays.postings

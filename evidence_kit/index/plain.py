@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from evidence_kit.index.statistics import IndexStatistics
 from evidence_kit.index.weighting import Bm25, Cosine, Weighting, norm
 from evidence_kit.text.analysis import Analyzer
 
@@ -29,6 +30,9 @@ class PlainEngine:
         else:
             self._score = _bm25_scorer(counts, idf, weighting)
         self._size = len(counts)
+        self.statistics = IndexStatistics(
+            len(counts), sum(map(Counter.total, counts)) / len(counts) or 1.0, df.__getitem__
+        )
 
     def search(self, query: str, allowed: Callable[[int], bool] | None) -> list[Scored]:
         """Return (position, score) of every allowed passage whose score is positive, by position."""

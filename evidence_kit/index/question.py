@@ -67,11 +67,15 @@ class QuestionReader:
         if -1 in stream:
             stream = []
             for run in self._splitter.runs(question):
-                stream.extend(char_symbol(self._chars, piece) or self._word(piece) for piece in run)
+                stream.extend(map(self.symbol, run))
                 stream.append(0)
         elif self._splitter.bridges:
             stream = [*filter(None, stream)]
         return np.frombuffer(array("I", stream), np.uint32)
+
+    def symbol(self, piece: str) -> int:
+        """Return the symbol of a piece, UNKNOWN where the index has none."""
+        return char_symbol(self._chars, piece) or self._word(piece)
 
     def _word(self, piece: str) -> int:
         if not len(self._words):

@@ -11,23 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidence_kit.index.arrays import Passages, Postings, Statistics, Vocabulary
-from evidence_kit.index.compiled import inlined, kernel
+from evidence_kit.index.compiled import inlined, kernel, loop
+from evidence_kit.index.views import BM25, COURSE, LOG, Formula, Scratch
 
 Array = Any
 
-COURSE, LOG, BM25 = 0, 1, 2
 UNKNOWN = 0xFFFFFFFF  # a symbol of the question that the index does not have
-
-
-class Formula(NamedTuple):
-    """A weighting, as numbers."""
-
-    kind: int  # COURSE, LOG or BM25
-    k1: float
-    b: float
-    mean: float  # mean number of terms of a passage
-    tf_weight: Array  # float64 [255 or more] 1 + ln tf; only LOG reads it
-    heavy_weight: Array  # float64 [H] the same for `heavy_tf`
+TOGETHER = 32  # passages scored term by term, so that their lookups overlap
 
 
 class Query(NamedTuple):
@@ -39,6 +29,8 @@ class Query(NamedTuple):
     idf: Array  # float64 [m]
     part: Array  # float64 [m] value in the question's vector; 1.0 for bm25
     weight: Array  # float64 [m] part * idf, rounded up for bounds
+    parts: Array  # float64 [TOGETHER, m] room for the parts of exact scores
+    filled: Array  # int64 [TOGETHER] room for their numbers
     formula: Formula
 
 
@@ -68,7 +60,7 @@ def fsum(values: Array, n: int) -> float:
     return high + rest
 
 
-@kernel
+@loop
 def count_grams(stream: Array, smaller: int) -> int:
     """Return the number of grams of sizes `smaller` and `smaller` + 1, unknown symbols included."""
     total = 0
@@ -120,7 +112,7 @@ def find_terms(stream: Array, vocabulary: Vocabulary) -> tuple[Array, Array]:
     return found[:distinct], counts[:distinct]
 
 
-@kernel
+@loop
 def _child(symbols: Array, start: Array, parent: int, symbol: int) -> int:
     """Return where `symbol` stands among the sorted children of `parent`, or -1."""
     begin = np.int64(start[parent])
@@ -166,43 +158,58 @@ def weigh_terms(
         length = np.sqrt(fsum(part * part, m))
         part = part / (length if length > 0.0 else 1.0)
     weight = part * idf * (1.0 + bound_margin(m))
-    return Query(row, packed_start, packed_end, idf, part, weight, formula)
+    parts, filled = np.empty((TOGETHER, m)), np.empty(TOGETHER, np.int64)
+    return Query(row, packed_start, packed_end, idf, part, weight, parts, filled, formula)
+
+
+@loop
+def score_found(
+    query: Query, postings: Postings, passages: Passages, begin: int, end: int, scratch: Scratch
+) -> None:
+    """Write the exact scores of the passages `found[begin:end]`."""
+    parts = query.parts
+    filled = query.filled
+    for first in range(begin, end, TOGETHER):
+        found = scratch.found[first : min(end, first + TOGETHER)]
+        filled[:] = 0
+        for i in range(query.row.size):
+            for c in range(found.size):
+                tf, heavy = _count(query, postings, i, found[c])
+                if tf > 0:
+                    parts[c, filled[c]] = _part(query, passages, i, found[c], tf, heavy)
+                    filled[c] += 1
+        for c in range(found.size):
+            scratch.scores[first + c] = fsum(parts[c], filled[c])
 
 
 @inlined
-def exact_score(
-    query: Query, postings: Postings, passages: Passages, window_bits: int, passage: int, values: Array
-) -> float:
-    """Return the score of one passage; `values` has room for its parts."""
-    n = 0
+def _part(query: Query, passages: Passages, i: int, passage: int, tf: int, heavy: int) -> Any:
+    """Return the part of term `i` in the score of a passage where it stands `tf` times."""
+    formula = query.formula
     length = np.float64(passages.length[passage])
-    size = query.formula.k1 * (1.0 - query.formula.b + query.formula.b * length / query.formula.mean)
-    for i in range(query.row.size):
-        tf, heavy = _count(query, postings, window_bits, i, passage)
-        if tf == 0:
-            continue
-        if query.formula.kind == BM25:
-            values[n] = query.idf[i] * (tf * (query.formula.k1 + 1.0) / (tf + size))
-        elif query.formula.kind == COURSE:
-            values[n] = query.part[i] * (tf / length * query.idf[i] / passages.norm[passage])
-        else:
-            tf_weight = query.formula.tf_weight[tf] if heavy < 0 else query.formula.heavy_weight[heavy]
-            values[n] = query.part[i] * (tf_weight * query.idf[i] / passages.norm[passage])
-        n += 1
-    return fsum(values, n)
+    if formula.kind == BM25:
+        size = formula.k1 * (1.0 - formula.b + formula.b * length / formula.mean)
+        value = query.idf[i] * (tf * (formula.k1 + 1.0) / (tf + size))
+    elif formula.kind == COURSE:
+        value = query.part[i] * (tf / length * query.idf[i] / passages.norm[passage])
+    else:
+        tf_weight = formula.tf_weight[tf] if heavy < 0 else formula.heavy_weight[heavy]
+        value = query.part[i] * (tf_weight * query.idf[i] / passages.norm[passage])
+    return value
 
 
 @inlined
-def _count(query: Query, postings: Postings, window_bits: int, i: int, passage: int) -> tuple[int, int]:
+def _count(query: Query, postings: Postings, i: int, passage: int) -> tuple[int, int]:
     """Return (how often term `i` stands in the passage, its index in `heavy_tf` or -1)."""
     row = query.row[i]
     tf = np.int64(1)
     heavy = np.int64(-1)
     if row >= 0:
-        window = passage >> window_bits
-        inside = passage - (window << window_bits)
+        bits = query.formula.window_bits
+        window = passage >> bits
         begin = np.int64(postings.dense_start[row, window])
         end = np.int64(postings.dense_start[row, window + 1])
+        inside = passage - (window << bits)
         place = part_end(postings.low, begin, end, inside)
         tf = np.int64(place > begin and np.int64(postings.low[place - 1]) == inside)
     if tf > 0:

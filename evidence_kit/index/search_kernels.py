@@ -23,16 +23,22 @@ from evidence_kit.index.candidate_kernels import (
 )
 from evidence_kit.index.compiled import inlined, kernel
 from evidence_kit.index.scoring_kernels import (
-    Formula,
     Query,
     count_grams,
-    exact_score,
     find_terms,
+    score_found,
     weigh_terms,
 )
-from evidence_kit.index.views import View, passages_of, postings_of, statistics_of, vocabulary_of
-from evidence_kit.index.window_kernels import (
+from evidence_kit.index.views import (
     Scratch,
+    formula_in,
+    passages_of,
+    postings_of,
+    scratch_in,
+    statistics_of,
+    vocabulary_of,
+)
+from evidence_kit.index.window_kernels import (
     Window,
     add_all,
     add_sparse,
@@ -48,25 +54,21 @@ LEFT_OUT = 0.3  # dense terms are left out while they weigh less than this part 
 
 
 @kernel
-def answer(
-    view: View,
-    formula: Formula,
-    stream: Array,
-    smaller: int,
-    k: int,
-    slack: float,
-    allowed: Array,
-    scratch: Scratch,
-) -> int:
-    """Find the passages that may be among the best `k` of a question and score them; returns how many."""
-    terms, counts = find_terms(stream, vocabulary_of(view))
+def answer(table: Array, kinds: Any, stream: Array, k: int, allowed: Array) -> int:
+    """Find and score the passages that may be among the best `k` of a question; returns how many."""
+    formula = formula_in(table)
+    terms, counts = find_terms(stream, vocabulary_of(table, kinds, formula.singles))
     if terms.size == 0:
         return 0
-    postings = postings_of(view)
-    passages = passages_of(view)
-    query = weigh_terms(terms, counts, count_grams(stream, smaller), postings, statistics_of(view), formula)
-    n = find(query, postings, passages, view.window_bits, k, slack, allowed, scratch)
-    rescore(query, postings, passages, view.window_bits, n, scratch)
+    postings = postings_of(table, kinds)
+    passages = passages_of(table)
+    scratch = scratch_in(table)
+    total = count_grams(stream, formula.smaller)
+    query = weigh_terms(terms, counts, total, postings, statistics_of(table), formula)
+    n = find(query, postings, passages, k, allowed, scratch)
+    score_found(query, postings, passages, 0, n, scratch)
+    for i in range(n):
+        scratch.found[i] = passages.order[scratch.found[i]]
     return n
 
 
@@ -75,9 +77,7 @@ def find(
     query: Query,
     postings: Postings,
     passages: Passages,
-    window_bits: int,
     k: int,
-    slack: float,  # scores so close below the k-th best are wanted, too
     allowed: Array,  # uint8 [ceil(N/8)] one bit a passage, or [0] for all
     scratch: Scratch,
 ) -> int:
@@ -88,7 +88,9 @@ def find(
     dense, weights, rest = order_dense(query, postings, passages)
     adds = query.row < 0  # which terms are added, not looked up: all that are not dense, and dense[:added]
     cursor = query.packed_start.copy()
+    window_bits, slack = query.formula.window_bits, query.formula.slack
     best = np.zeros(k)
+    heap = np.empty(k, np.int32)
     size = 1 << window_bits
     n = 0
     for window in range(passages.window_factor.size):
@@ -110,9 +112,9 @@ def find(
             values = scratch.sums[: last - first]
         highest = np.float32(np.inf)
         if best[0] == 0.0:  # nothing to compare with yet: the highest sums first, then what may beat them
-            highest = high_value(values, k)
+            highest = high_value(values, heap)
             left = collect(values, highest, np.float32(np.inf), is_sparse, first, allowed, scratch)
-            n = accept(query, postings, passages, window_bits, window, left, slack, best, scratch, n)
+            n = accept(query, postings, passages, window, left, best, scratch, n)
             needed = _needed(best[0] - slack, passages.window_factor[window])
         floor = np.float32((needed - rest[added]) * (1.0 - 1e-6))
         left = collect(values, floor, highest, is_sparse, first, allowed, scratch)
@@ -121,18 +123,8 @@ def find(
         for j in range(added, dense.size):
             complete(query, postings, dense[j], weights[j], here, left, scratch)
             left = keep_better(scratch, left, needed - rest[j + 1])
-        n = accept(query, postings, passages, window_bits, window, left, slack, best, scratch, n)
+        n = accept(query, postings, passages, window, left, best, scratch, n)
     return drop_losers(scratch, n, best[0] - slack)
-
-
-@kernel
-def rescore(
-    query: Query, postings: Postings, passages: Passages, window_bits: int, n: int, scratch: Scratch
-) -> None:
-    """Replace the bounds of the first `n` found passages by their exact scores."""
-    values = np.empty(query.row.size)
-    for i in range(n):
-        scratch.scores[i] = exact_score(query, postings, passages, window_bits, scratch.found[i], values)
 
 
 @inlined

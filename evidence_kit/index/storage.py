@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidence_kit.index import files
 from evidence_kit.index.arrays import Array, IndexArrays, Passages, Postings, Statistics, Symbols, Vocabulary
 from evidence_kit.index.blocks import BlockFile
-from evidence_kit.index.errors import DamagedIndexError
+from evidence_kit.index.files import open_arrays, write_arrays
 from evidence_kit.index.filters import Column, Columns
+from evidence_kit.index.generations import MANIFEST, Generation, Record
 from evidence_kit.index.identity import StoredIds
 
 
@@ -27,15 +27,15 @@ class Opened(NamedTuple):
     blocks: BlockFile
 
 
-def save_parts(
+def write_parts(
     folder: Path,
     analyzer: str,
     weighting: str,
     arrays: IndexArrays,
     ids: Sequence[str | int],
     columns: Columns,
-) -> None:
-    """Write an index into `folder`; IndexWriteError where that fails."""
+) -> Record:
+    """Write an index into an empty folder; returns what the manifest of its generation must say."""
     named: dict[str, Array] = {f"symbols.{key}": value for key, value in vars(arrays.symbols).items()}
     for part, group in _groups(arrays).items():
         named |= {f"{part}.{key}": value for key, value in group.items()}
@@ -50,7 +50,7 @@ def save_parts(
         "window_bits": arrays.window_bits, "largest_tf": arrays.largest_tf,
         "columns": [[name, list(column.values)] for name, column in columns.items()],
     }  # fmt: skip
-    files.save(folder, settings, named)
+    return write_arrays(folder, settings, named)
 
 
 def _groups(arrays: IndexArrays) -> dict[str, dict[str, Array]]:
@@ -64,9 +64,9 @@ def _groups(arrays: IndexArrays) -> dict[str, dict[str, Array]]:
     }
 
 
-def open_parts(folder: Path) -> Opened:
-    """Return the parts of the index in `folder`; errors as `files.open_folder`."""
-    settings, blocks = files.open_folder(folder)
+def open_parts(generation: Generation) -> Opened:
+    """Return the parts of the index in a generation; errors as `files.open_arrays`."""
+    settings, blocks = open_arrays(generation)
     array = blocks.array
     try:
         arrays = IndexArrays(
@@ -79,9 +79,10 @@ def open_parts(folder: Path) -> Opened:
             settings["largest_tf"],
         )
         ids, columns = _ids(blocks, arrays.passages.order.size), _columns(blocks, settings["columns"])
-        return Opened(settings["analyzer"], settings["weighting"], arrays, ids, columns, blocks)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedIndexError(f"{folder}：清单缺少内容（{error}）：请重新建立索引") from error
+        named = generation.fields().record("settings")
+        return Opened(named.string("analyzer"), named.string("weighting"), arrays, ids, columns, blocks)
+    except (KeyError, TypeError, ValueError):
+        raise generation.damaged(MANIFEST) from None
 
 
 def _vocabulary(blocks: BlockFile, singles: int) -> Vocabulary:

@@ -7,22 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidence_kit.index.arrays import Passages, Postings
-from evidence_kit.index.compiled import inlined, kernel
+from evidence_kit.index.compiled import inlined, kernel, loop
 from evidence_kit.index.scoring_kernels import Query, part_end
+from evidence_kit.index.views import Scratch
 
 Array = Any
-
-
-class Scratch(NamedTuple):
-    """The working memory of one thread; `sums` is all zero between searches."""
-
-    sums: Array  # float32 [window]
-    touched: Array  # uint16 [window+1] places in the window whose sum is not zero
-    values: Array  # float32 [window] their sums
-    places: Array  # int64 [window] candidates, as places in the window
-    bounds: Array  # float32 [window] their sums
-    found: Array  # int64 [N] out: passages
-    scores: Array  # float64 [N] out: their bounds, then their exact scores
 
 
 class Window(NamedTuple):
@@ -53,12 +42,14 @@ def order_dense(query: Query, postings: Postings, passages: Passages) -> tuple[A
     return dense, weights, rest
 
 
-@kernel
+@loop
 def load(query: Query, postings: Postings, adds: Array, window: int) -> Any:
     """Return the number of postings to be added in this window, packed ones as if evenly spread."""
     total = 0
     packed = 0
-    for i in np.flatnonzero(adds):
+    for i in range(adds.size):
+        if not adds[i]:
+            continue
         packed += query.packed_end[i] - query.packed_start[i]
         if query.row[i] >= 0:
             total += np.int64(postings.dense_start[query.row[i], window + 1])
@@ -75,7 +66,7 @@ def _packed_part(query: Query, postings: Postings, i: Any, cursor: int, here: Wi
     return cursor, part_end(postings.packed, cursor, end, here.last * 256 - 1)
 
 
-@kernel
+@loop
 def add_all(
     query: Query,
     postings: Postings,
@@ -92,7 +83,9 @@ def add_all(
         weight = weights[j]
         for p in range(postings.dense_start[row, here.number], postings.dense_start[row, here.number + 1]):
             sums[postings.low[p]] += weight
-    for i in np.flatnonzero(adds):
+    for i in range(adds.size):
+        if not adds[i]:
+            continue
         weight = query.weight[i]
         counted = 1.0 - 1e-9 if query.row[i] >= 0 else 0.0  # the first occurrence stands in the dense list
         begin, cursor[i] = _packed_part(query, postings, i, cursor[i], here)
@@ -101,7 +94,7 @@ def add_all(
             sums[np.int64(postings.packed[p] >> 8) - here.first] += np.float32(weight * gain)
 
 
-@kernel
+@loop
 def add_sparse(
     query: Query,
     postings: Postings,
@@ -124,7 +117,9 @@ def add_sparse(
             touched[met] = place
             met += sums[place] == 0.0
             sums[place] += weight
-    for i in np.flatnonzero(adds):
+    for i in range(adds.size):
+        if not adds[i]:
+            continue
         weight = query.weight[i]
         counted = 1.0 - 1e-9 if query.row[i] >= 0 else 0.0
         begin, cursor[i] = _packed_part(query, postings, i, cursor[i], here)
@@ -137,7 +132,7 @@ def add_sparse(
     return met
 
 
-@kernel
+@loop
 def take_touched(scratch: Scratch, met: int) -> int:
     """Move the sums of the touched passages to `values`; `sums` is all zero again. Returns `met`."""
     for i in range(met):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evidence_kit.errors import os_reason
 from evidence_kit.sources.csv_documents import read_csv_documents
 from evidence_kit.sources.documents import Document, FileDecoding, LeftOut, Reading, text_version
 from evidence_kit.sources.encodings import Decoded, check_encoding, decode
@@ -167,9 +168,7 @@ def _read_bytes(path: Path) -> bytes:
 def _unreadable(path: Path, error: OSError) -> SourceError:
     if isinstance(error, FileNotFoundError):
         return SourceError(f"{_name(path)} 不存在：请检查路径。")
-    if isinstance(error, PermissionError):
-        return SourceError(f"{_name(path)} 没有读取权限：请改变权限或换一个文件。")
-    return SourceError(f"{_name(path)} 无法读取（{error.strerror}）：请检查路径。")
+    return SourceError(f"{_name(path)} 无法读取（{os_reason(error)}）：请检查路径和权限。")
 
 
 def _identity(name: str, path: Path) -> str:

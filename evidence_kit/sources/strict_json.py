@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,8 @@ from evidence_kit.errors import EvidenceError
 from evidence_kit.sources.model import SourceError, decode_text
 
 MAX_DEPTH = 64
+# A container nested deeper than this ends the reading at once, whatever stands behind it.
+HARD_DEPTH = 500
 # The largest integer that every JSON reader holds exactly (2**53 - 1).
 MAX_INTEGER = 9007199254740991
 
@@ -54,6 +57,23 @@ def parse_json_text(text: str, name: str) -> object:
     reported, so that the answer does not depend on the order in which a parser meets them.
     """
     found: dict[str, str] = {}
+    try:
+        value = _load(text, name, found)
+    except RecursionError:
+        raise JsonInputError(name, "too_deep", _ADVICE["too_deep"]) from None
+    except JsonInputError:
+        if _is_hopelessly_deep(text):
+            raise JsonInputError(name, "too_deep", _ADVICE["too_deep"]) from None
+        raise
+    _inspect(value, found)
+    for code in _ADVICE:
+        if code in found:
+            raise JsonInputError(name, code, found[code])
+    return value
+
+
+def _load(text: str, name: str, found: dict[str, str]) -> object:
+    """Parse `text`, noting in `found` what only the parser sees; JsonInputError where it is no JSON."""
 
     def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(pairs)
@@ -79,13 +99,40 @@ def parse_json_text(text: str, name: str) -> object:
     except json.JSONDecodeError as error:
         where = f"第 {error.lineno} 行第 {error.colno} 列"
         raise JsonInputError(name, "invalid_json", f"{where}{_ADVICE['invalid_json']}") from None
-    except RecursionError:
-        raise JsonInputError(name, "too_deep", _ADVICE["too_deep"]) from None
-    _inspect(value, found)
-    for code in _ADVICE:
-        if code in found:
-            raise JsonInputError(name, code, found[code])
     return value
+
+
+def _is_hopelessly_deep(text: str) -> bool:
+    """Return whether `text` is JSON up to a container deeper than HARD_DEPTH: then nothing behind it counts.
+
+    Python's own limit on nesting differs between versions; the other verifier stops here, too.
+    """
+    depth = 0
+    for token in _BRACKETS.finditer(text):
+        if token[0] in "]}":
+            depth -= 1
+        elif token[0] in "[{":
+            depth += 1
+            if depth > HARD_DEPTH:
+                return _is_json_up_to(text, token.start())
+    return False
+
+
+# Strings are passed over whole, also one that does not end.
+_BRACKETS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
+
+
+def _is_json_up_to(text: str, end: int) -> bool:
+    def not_json(token: str) -> object:
+        raise json.JSONDecodeError(token, text, 0)
+
+    try:
+        json.loads(f"{text[:end]}null", parse_int=str, parse_constant=not_json)
+    except json.JSONDecodeError as error:
+        return error.pos > end
+    except RecursionError:
+        return True
+    return False
 
 
 def _inspect(value: object, found: dict[str, str]) -> None:

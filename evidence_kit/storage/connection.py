@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
+from evidence_kit.errors import os_reason
 from evidence_kit.storage.errors import DamagedDatabaseError, StorageError
 from evidence_kit.storage.migrations import VERSION, migrate, version_of
 
@@ -114,7 +115,7 @@ def new_database(path: Path) -> Iterator[Database]:
     except FileExistsError:
         raise StorageError(f"{path} 已经存在，没有改动它：请换一个文件名，或直接打开它。") from None
     except OSError as error:
-        raise StorageError(f"{path} 无法新建（{error.strerror}）：请检查权限与磁盘空间。") from None
+        raise StorageError(f"{path} 无法新建（{os_reason(error)}）：请检查权限与磁盘空间。") from None
     finally:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):

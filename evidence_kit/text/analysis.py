@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from evidence_kit.errors import EvidenceError
 from evidence_kit.text.graphemes import inner_positions
@@ -32,6 +32,7 @@ class Term:
     end: int
 
 
+@runtime_checkable
 class Analyzer(Protocol):
     """What turns a passage, or a question, into terms."""
 

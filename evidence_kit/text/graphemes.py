@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 _JOINER = r"[[^\p{GCB=Other}\p{GCB=Control}\p{GCB=LV}\p{GCB=LVT}]\p{InCB=Linker}]"
 # A character first assigned in each version: the newest one that `regex` knows tells the version of its data.
 _WITNESSES = (("15.1", "\u2ffc"), ("16.0", "\u1c89"), ("17.0", "\u20c1"), ("18.0", "\U0003d000"))
 
-_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{3,}")
+_FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+_FLAGS = re.compile(f"[{_FLAG_LETTERS}]{{3,}}")
 
 
 def grapheme_rules() -> str:
@@ -49,26 +48,12 @@ def _cluster() -> Any:
     return regex.compile(r"\X")
 
 
-def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each grapheme of `text[start:end]`, both ends being borders.
-
-    Cuts runs of regional indicators into pairs beforehand: `\\X` counts each of them back to the start of its
-    run, which takes minutes in a page of flags.
-    """
-    runs = _FLAGS.finditer(text, start, end)
-    pairs = (border for run in runs for border in range(run.start() + 2, run.end(), 2))
-    for part_start, part_end in pairwise((start, *pairs, end)):
-        for cluster in _cluster().finditer(text[part_start:part_end]):
-            yield part_start + cluster.start(), part_start + cluster.end()
-
-
 @lru_cache(maxsize=1)
 def _stretches() -> re.Pattern[str]:
     """Compile the search for joiners, with single neighbours between them; CR stands for CR LF.
 
-    Every code point above the BMP counts as a joiner here: that is always safe (`\\X` then decides), and
-    keeps the character class small enough for the bitmap of the standard `re` module, an order of magnitude
-    faster.
+    Every code point above the BMP counts as a joiner here: that keeps the character class small enough for
+    the bitmap of the standard `re` module, an order of magnitude faster. `_exact_stretches` then looks again.
     """
     import regex
 
@@ -80,6 +65,17 @@ def _stretches() -> re.Pattern[str]:
     return re.compile(rf"[\r{joiners}](?:[{joiners}]|[^\r\n{joiners}](?=[{joiners}]))*")
 
 
+@lru_cache(maxsize=1)
+def _exact_stretches() -> Any:
+    """Compile the same search for joiners alone, above the BMP, too."""
+    import regex
+
+    joiner = rf"[{_JOINER}||[\r\n]]"
+    return regex.compile(
+        rf"[{joiner}--\n](?:[{joiner}--[\r\n]]|[^{joiner}](?=[{joiner}--[\r\n]]))*", flags=regex.V1
+    )
+
+
 def inner_positions(text: str) -> array[int]:
     """Return the sorted code-point positions that lie inside a grapheme: all that are no border."""
     inner = array("q")
@@ -87,12 +83,36 @@ def inner_positions(text: str) -> array[int]:
         inner.extend(match.start() + 1 for match in re.finditer("\r\n", text))
         return inner
     for match in _stretches().finditer(text):
-        # The neighbour on each side belongs to the stretch: a mark joins back, a prepended character joins
-        # forward.
-        start, end = max(match.start() - 1, 0), min(match.end() + 1, len(text))
-        for cluster_start, cluster_end in _spans(text, start, end):
-            inner.extend(range(cluster_start + 1, cluster_end))
+        start, end = match.span()
+        if match[0].isascii() or max(match[0]) < "\U00010000":
+            _add_around(inner, text, start, end)
+            continue
+        for exact in _exact_stretches().finditer(text, start, end):
+            _add_around(inner, text, *exact.span())
     return inner
+
+
+def _add_around(inner: array[int], text: str, start: int, end: int) -> None:
+    """Add what is no border in a stretch and beside it.
+
+    The neighbour on each side belongs to it: a mark joins back, a prepended character joins forward. A run of
+    flag letters pairs up from its start, and nothing but its ends can join anything else: `\\X` would count
+    each of them back to the start of the run, which takes minutes in a page of flags.
+    """
+    start, end = max(start - 1, 0), min(end + 1, len(text))
+    for run in _FLAGS.finditer(text, start, end):
+        last = run.end() - 2 + (run.end() - run.start()) % 2
+        _add_clusters(inner, text, start, run.start() + 2)
+        inner.extend(range(run.start() + 3, last, 2))
+        start = last
+    _add_clusters(inner, text, start, end)
+
+
+def _add_clusters(inner: array[int], text: str, start: int, end: int) -> None:
+    for cluster in _cluster().finditer(text[start:end]):
+        first, last = cluster.span()
+        if last - first > 1:
+            inner.extend(range(start + first + 1, start + last))
 
 
 @lru_cache(maxsize=1)
@@ -120,14 +140,22 @@ def cluster_around(text: str, position: int) -> tuple[int, int]:
     """Return (start, end) of the grapheme with code point `position`, looking at its surroundings only.
 
     Walks from `position` to the nearest sure border on either side and runs `\\X` in between; a long run of
-    flags or marks is walked to its start, for there the rules themselves look back that far. 0 <= position
+    marks is walked to its start, for there the rules themselves look back that far. 0 <= position
     < len(text).
     """
-    sure = _sure_border().fullmatch
     start = position
-    while start > 0 and not sure(text[start - 1 : start + 1]):
+    while start > 0 and not _is_sure_border(text, start):
         start -= 1
     end = position + 1
-    while end < len(text) and not sure(text[end - 1 : end + 1]):
+    while end < len(text) and not _is_sure_border(text, end):
         end += 1
-    return next(span for span in _spans(text, start, end) if span[1] > position)
+    clusters = (cluster.span() for cluster in _cluster().finditer(text[start:end]))
+    return next((start + first, start + last) for first, last in clusters if start + last > position)
+
+
+def _is_sure_border(text: str, position: int) -> bool:
+    pair = text[position - 1 : position + 1]
+    if pair[0] in _FLAG_LETTERS and pair[1] in _FLAG_LETTERS:
+        run = len(text[:position]) - len(text[:position].rstrip(_FLAG_LETTERS))
+        return run % 2 == 0
+    return _sure_border().fullmatch(pair) is not None

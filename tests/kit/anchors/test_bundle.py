@@ -274,7 +274,7 @@ FIELD_DAMAGE = {
     "end": [0, 3, 5, 10**30, 2.5, False],
     "unit": ["codepoint", "utf8", "utf16", "grapheme", "", None, "UTF16"],
     "quote": ["", "甲", None, 3],
-    "id": ["c0", "", 1],
+    "id": ["c0", "", 1, "\u202e\x85\x7f\u2028\ufeff\U000e0041\U0010ffff\ue000\u0600\u200d\u00e9😀\x1b"],
     "source_id": ["s1", "无", None],
     "text": ["", "甲", 1],
     "sha256": ["", "0" * 64],
@@ -396,3 +396,57 @@ def test_the_standalone_verifier_names_its_usage_and_missing_files(tmp_path):
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.startswith("错误：")
     assert missing.stderr.count("\n") == 1
+
+
+@needs_node
+def test_both_verifiers_name_the_same_fault_at_every_depth(tmp_path):
+    heads = [
+        "",
+        "1",
+        "x",
+        "{",
+        '{"a":1',
+        '"a',
+        "[1",
+        "tru",
+        "NaN",
+        "[}",
+        '{"a":',
+        '"[[["',
+        "[-",
+        "1e",
+        "[1,",
+        "\n [",
+    ]
+    texts = [
+        head + opening * depth + tail
+        for depth in (64, 65, 499, 500, 501, 600, 899, 900, 950, 1001, 3000)
+        for head in heads
+        for opening in ("[", '{"a":', '[{"b": ')
+        for tail in ("", "NaN", "x", '"', "]" * depth)
+    ]
+    (tmp_path / "driver.mjs").write_text(DRIVER, encoding="utf-8")
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.json").write_text(text, encoding="utf-8")
+    command = ["node", str(tmp_path / "driver.mjs"), VERIFIER.as_uri(), str(tmp_path), str(len(texts))]
+    subprocess.run(command, check=True)
+    runs = json.loads((tmp_path / "runs.json").read_text(encoding="utf-8"))
+    seen = set()
+    for text, (status, stdout, stderr) in zip(texts, runs, strict=True):
+        expected_status, expected_stdout, code = python_run(text.encode())
+        assert (status, stdout) == (expected_status, expected_stdout)
+        assert f"[{code}]" in stderr, (text[:20], len(text), text[-5:], code, stderr)
+        seen.add(code)
+    assert seen == {"bad_shape", "invalid_json", "too_deep"}
+
+
+@needs_node
+def test_both_verifiers_hide_the_same_characters(tmp_path):
+    record = bundle_record()
+    points = [*range(0xD800), *range(0xE000, 0x110000)]
+    for start in (0, 1, 2):
+        record["citations"][0] |= {"id": "".join(map(chr, points[start::3])), "quote": "x"}
+        data = json.dumps(record | {"unicode_version": "1.1"}).encode()
+        (tmp_path / "b.json").write_bytes(data)
+        shown = node_run(VERIFIER, tmp_path / "b.json")
+        assert (shown.returncode, shown.stdout) == python_run(data)[:2]

@@ -109,7 +109,7 @@ def test_7_a_located_quote_claims_nothing_about_support():
     anchor = create_anchor(source(f"甲型：{QUOTE}。"), 3, 7)
     resolution = resolve(anchor, f"甲型：{QUOTE}。")
     fields = {field.name for field in dataclasses.fields(resolution)}
-    assert fields == {"status", "unit", "span", "candidates", "migration"}
+    assert fields == {"status", "unit", "span", "candidates", "candidate_count", "migration"}
 
 
 def test_8_withdrawn_unreadable_or_forbidden_sources_show_no_position():

@@ -42,7 +42,8 @@ def program(*args, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"} | options.pop("env", {})
     return subprocess.run(
         [sys.executable, "-m", "evidence_kit.commands", *args],
-        capture_output=True,
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
         env=environment,
         check=False,
         **options,
@@ -116,11 +117,22 @@ def test_anchor_resolve_gives_status_span_and_exit_code(run, text, code, status,
     found, out, err = run("anchor", "resolve", "a.json", "now.txt", "--json")
     record = json.loads(out)
     assert (found, err) == (code, "")
-    assert list(record) == ["status", "start", "end", "unit", "candidates", "migration"]
+    assert list(record) == ["status", "start", "end", "unit", "candidates", "candidate_count", "migration"]
     assert (record["status"], record["start"], record["unit"]) == (status, start, "utf16")
     assert record["candidates"] == candidates
+    assert record["candidate_count"] == len(candidates)
     assert (record["migration"] is not None) == (status == "moved")
     assert status in run("anchor", "resolve", "a.json", "now.txt")[1]
+
+
+def test_candidates_beyond_a_hundred_are_counted_and_not_listed(run):
+    make_anchor(run)
+    Path("now.txt").write_bytes(("仅限室内，" * 130).encode())
+    code, out, _ = run("anchor", "resolve", "a.json", "now.txt", "--json")
+    record = json.loads(out)
+    assert (code, record["status"], record["candidate_count"]) == (3, "ambiguous", 130)
+    assert record["candidates"] == [{"start": 5 * n, "end": 5 * n + 4} for n in range(100)]
+    assert "候选 130 处，列出前 100 处" in run("anchor", "resolve", "a.json", "now.txt")[1]
 
 
 def test_a_corrupt_receipt_ends_with_one(run):
@@ -163,17 +175,28 @@ def test_bundle_verify_counts_and_ends_with_zero_or_one(run):
     assert "跨度处不是这句原话" in run("bundle", "verify", "b.json")[1]
 
 
+ODD_NUMBERS = ["٣", "1_000", "１", "+1", " 1", "1 ", "", "1.0", "0x1", "²", "9" * 5000]
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
         (["position", "none.txt", "--at", "1", "--unit", "utf8"], ["none.txt", "不存在"]),
-        (["position", ".", "--at", "1", "--unit", "utf8"], ["文件夹"]),
+        (["position", ".", "--at", "1", "--unit", "utf8"], ["是文件夹"]),
         (["position", "bad.txt", "--at", "1", "--unit", "utf8"], ["bad.txt", "第 3 个字节"]),
         (["position", "a.txt", "--at", "3", "--unit", "utf16"], ["2", "4"]),
         (["position", "a.txt", "--at", "99", "--unit", "utf16"], ["99"]),
         (["position", "a.txt", "--at", "-1", "--unit", "utf16"], ["-1"]),
         (["position", "a.txt", "--at", "1", "--unit", "char"], ["char", "codepoint"]),
         (["position", "a.txt", "--at", "x", "--unit", "utf8"], ["--at", "整数"]),
+        *((["position", "a.txt", "--at", odd, "--unit", "utf8"], ["--at", "整数"]) for odd in ODD_NUMBERS),
+        (
+            ["anchor", "create", "a.txt", "--start", "1_0", "--end", "12", "--unit", "utf8"],
+            ["--start", "整数"],
+        ),
+        (["anchor", "create", "a.txt", "--start", "1", "--end", "٣", "--unit", "utf8"], ["--end", "整数"]),
+        (["find", "x", "a.txt", "--top", "１"], ["--top", "整数"]),
+        (["index", "search", "ix", "x", "--top", "1_0"], ["--top", "整数"]),
         (["position", "a.txt", "--unit", "utf8"], ["缺少", "--at"]),
         (["position", "a.txt", "--at"], ["--at"]),
         (["position", "a.txt", "b.txt", "--at", "1", "--unit", "utf8"], ["b.txt"]),
@@ -303,3 +326,56 @@ def test_an_id_in_a_bundle_cannot_command_the_terminal(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "\\u001b[31mX" in shown
+
+
+BIDI = "\u202e\x85\u2066\U000e0041"
+
+
+def test_json_on_a_terminal_holds_no_character_that_acts_and_means_the_same(run):
+    Path("a.txt").write_bytes(f"甲{BIDI}乙".encode())
+    code, out, _ = run("anchor", "create", "a.txt", "--start", 0, "--end", 1, "--unit", "codepoint")
+    assert code == 0
+    assert not set(out) & set(BIDI)
+    assert json.loads(out)["suffix"] == f"{BIDI}乙"
+    Path("凭条.json").write_text(out, encoding="utf-8")
+    assert run("anchor", "resolve", "凭条.json", "a.txt")[0] == 0
+    write_bundle(id=BIDI, unit="codepoint")
+    code, out, _ = run("bundle", "verify", "b.json", "--json")
+    assert (code, json.loads(out)["failures"]) == (1, [{"id": BIDI, "reason": "quote_mismatch"}])
+    assert not set(out) & set(BIDI)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["position", "a.txt", "--at", "1", "--unit", "utf8"]]
+)
+def test_a_full_output_is_one_line_that_names_it(folder, args):
+    Path("a.txt").write_bytes(b"abc")
+    with Path("/dev/full").open("wb") as full:
+        ended = program(*args, stdout=full)
+    assert ended.returncode == 2
+    assert ended.stderr.decode() == "错误：标准输出无法写入（磁盘空间不足）：请检查磁盘空间。\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe behaves otherwise there")
+@pytest.mark.parametrize("args", [["--help"], ["find", "--help"], ["--version"]])
+def test_help_into_a_closed_pipe_is_silent_and_done(folder, args):
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = program(*args, stdout=writer)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_what_the_system_refuses_is_said_in_chinese(run, monkeypatch):
+    for number, reason in [(13, "没有权限"), (5, "读写出错"), (40, "链接"), (95, "系统错误 95")]:
+
+        def refuse(path, *args, number=number, **kwargs):
+            raise OSError(number, os.strerror(number), str(path))
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Path, "read_bytes", refuse)
+            for args in (["find", "x", "a.txt"], ["position", "a.txt", "--at", "1", "--unit", "utf8"]):
+                code, out, err = run(*args)
+                assert (code, out, err.count("\n")) == (2, "", 1)
+                assert reason in err and os.strerror(number) not in err

@@ -123,6 +123,22 @@ def test_bundle_is_never_written_over_another_file_nor_in_part(run):
     assert sorted(path.name for path in Path().iterdir()) == ["d", "dangling.json", "there.json"]
 
 
+@pytest.mark.parametrize("place", ["there.json", "d", "nowhere/out.json", "a" * 300, "d/a.md/out.json"])
+def test_place_that_cannot_be_written_is_known_before_the_search(run, monkeypatch, place):
+    def searched(*_args):
+        raise AssertionError("searched in vain")
+
+    Path("there.json").write_bytes(b"mine")
+    monkeypatch.setattr("evidence_kit.sources.readers.read_sources", searched)
+    refused(run, "find", "退款", "d", "--bundle", place)
+    assert sorted(path.name for path in Path().iterdir()) == ["d", "there.json"]
+
+
+def test_search_that_fails_leaves_no_bundle_behind(run):
+    refused(run, "find", "退款", "nowhere", "--bundle", "out.json")
+    assert [path.name for path in Path().iterdir()] == ["d"]
+
+
 def test_file_that_appears_while_the_bundle_is_written_is_kept(run, monkeypatch):
     def meanwhile(_descriptor):
         Path("out.json").write_bytes(b"theirs")
@@ -137,7 +153,7 @@ def test_write_that_fails_leaves_nothing_behind(run, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    assert "No space left" in refused(run, "find", "退款", "d", "--bundle", "out.json")
+    assert "磁盘空间不足" in refused(run, "find", "退款", "d", "--bundle", "out.json")
     assert [path.name for path in Path().iterdir()] == ["d"]
 
 

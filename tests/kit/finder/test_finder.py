@@ -1,12 +1,14 @@
 """What is found, where it stands and why: places by hand, shares by hand, order by a plain sort."""
 
 import math
+import random
 
 import pytest
 
 from evidence_kit.errors import EvidenceError
 from evidence_kit.finder.finder import Finder
 from evidence_kit.finder.passages import cut_document
+from evidence_kit.finder.stored import build_stored, open_stored
 from evidence_kit.sources.documents import Document
 from evidence_kit.text.analysis import words_han
 
@@ -108,18 +110,24 @@ def test_hit_on_a_single_character_is_weak_and_one_on_a_pair_is_not():
     }
 
 
-def test_large_corpus_has_the_same_findings_without_shares(monkeypatch):
-    texts = {"a": "今天火星", "b": "火", "c": "天文"}
-    counted = finder(**texts).find("今天文")
-    monkeypatch.setattr("evidence_kit.finder.finder.COUNTED_CHARACTERS", 6)
-    found = finder(**texts).find("今天文")
-    assert [(f.passage, f.score, f.weak) for f in found.findings] == [
-        (f.passage, f.score, f.weak) for f in counted.findings
+@pytest.mark.parametrize("method", METHODS)
+def test_shares_are_the_same_bits_plain_in_arrays_and_stored(method, tmp_path, monkeypatch):
+    pytest.importorskip("numpy")
+    draw = random.Random(3)
+    letters = "一二三四五六ab ，か\uff9e"
+    given = [
+        document(f"d{n}", "".join(draw.choices(letters, k=draw.randrange(1, 60))) + "一") for n in range(300)
     ]
-    assert [{term.text for term in f.terms} for f in found.findings] == [
-        {term.text for term in f.terms} for f in counted.findings
-    ]
-    assert {term.share for finding in found.findings for term in finding.terms} == {None}
+    plain = Finder.of(given, method)
+    build_stored(given, {}, tmp_path / "ix", method, lambda done, whole: None)
+    monkeypatch.setattr("evidence_kit.index.index.PLAIN_PASSAGES", 1)
+    arrays = Finder.of(given, method)
+    stored, _ = open_stored(tmp_path / "ix")
+    for _ in range(20):
+        question = "一" + "".join(draw.choices(letters, k=8))
+        found = plain.find(question, 20)
+        assert found.findings
+        assert arrays.find(question, 20) == found == stored.find(question, 20)
 
 
 @pytest.mark.parametrize(("query", "text", "weak"), [("のは", "山の上", True), ("a b", "a c", False)])

@@ -25,7 +25,7 @@ from evidence_kit.index.splitting import splitter_of
 from evidence_kit.index.weighting import Bm25, Cosine
 
 # Small windows, so that a hundred passages have many; dense terms from two passages on; wide forms.
-LIMITS = (Limits(), Limits(2, 3), Limits(1, 2), Limits(3, 2, packed_bits=9, symbol_bits=2))
+LIMITS = (Limits(), Limits(8, 3), Limits(2, 3), Limits(1, 2), Limits(3, 2, packed_bits=9, symbol_bits=2))
 EVERYTHING = np.empty(0, np.uint8)
 
 

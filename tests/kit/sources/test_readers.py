@@ -224,7 +224,7 @@ def test_file_without_permission_is_refused_by_name(monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert "d/a.txt 没有读取权限" in refusal("d")
+    assert "d/a.txt 无法读取（没有权限）" in refusal("d")
 
 
 def test_file_name_that_is_not_utf8_is_refused():

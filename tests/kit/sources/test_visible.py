@@ -1,6 +1,8 @@
 """What a terminal might obey is shown as an escape; what people read is shown as it is."""
 
 import json
+import sys
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -46,3 +48,14 @@ def test_json_made_visible_means_the_same_and_holds_no_such_character(text):
     shown = visible_json(json.dumps({text: [text]}, ensure_ascii=False, indent=2))
     assert json.loads(shown) == {text: [text]}
     assert visible(shown.replace("\n", "")) == shown.replace("\n", "")
+
+
+def test_every_control_and_format_character_is_hidden_but_the_two_joiners():
+    hidden = {chr(point) for point in range(sys.maxunicode + 1) if visible(chr(point)) != chr(point)}
+    for point in range(sys.maxunicode + 1):
+        char = chr(point)
+        acts = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") or point & 0xFFFE == 0xFFFE
+        if acts and char not in "\u200c\u200d":
+            assert char in hidden, hex(point)
+    shown = {char for char in hidden if unicodedata.category(char)[0] not in "CZ"}
+    assert shown == set()

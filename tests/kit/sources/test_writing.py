@@ -53,7 +53,7 @@ def test_write_that_fails_leaves_the_old_file_and_nothing_else(replace, monkeypa
         Path("t").write_text("mine")
     before = names()
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(WritingError, match="No space left"):
+    with pytest.raises(WritingError, match="磁盘空间不足"):
         write_whole(Path("t"), "new", replace=replace)
     assert names() == before
     assert not replace or Path("t").read_text() == "mine"

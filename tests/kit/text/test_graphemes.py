@@ -133,3 +133,16 @@ def test_unicode_grapheme_break_test():
         if own_clusters("".join(expected)) != expected and not is_outdated(expected)
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("before", ["", "x", "\u0600", "\U0001f1e6", "\u0301", "\r"])
+@pytest.mark.parametrize("after", ["", "x", "\u0301", "\u200d", "\u0301\U0001f1e6\U0001f1e7\U0001f1e8"])
+def test_flag_letters_pair_up_from_the_start_of_their_run(before, after):
+    for letters in range(8):
+        text = before + "".join(chr(0x1F1E6 + n) for n in range(letters)) + after
+        clusters = [match.span() for match in regex.finditer(r"\X", text)]
+        inner = [position for start, end in clusters for position in range(start + 1, end)]
+        assert list(inner_positions(text + "甲"))[: len(inner)] == inner
+        for start, end in clusters:
+            for position in range(start, end):
+                assert cluster_around(text, position) == (start, end)
