@@ -90,6 +90,9 @@ class _Writer:
         self._heavy_tf = np.empty(emitted // 255 + 1, np.uint32)
         self._filled = np.zeros(5, np.int64)
         self._start[0] = 0
+        # Shared by all sizes: memory is slow when it is touched for the first time.
+        self._keys = np.empty(stream.symbols.size, np.uint64)
+        self._spare = np.empty(stream.symbols.size, np.uint64)
 
     def write(self) -> tuple[Vocabulary, Postings]:
         """Return vocabulary and postings of all grams."""
@@ -128,14 +131,13 @@ class _Writer:
             whole = step >= self._symbols
             base = 0 if whole else lowest
             highest = self._symbols if whole else lowest + step - 1
-            keys = np.empty(self._stream.symbols.size, np.uint64)
             filled = kernels.fill_keys(
                 self._stream.symbols, self._stream.starts, size, base, highest, self._symbol_bits,
-                self._passage_bits, keys,
+                self._passage_bits, self._keys,
             )  # fmt: skip
-            keys = keys[:filled]
             bits = first_bits + (self._symbol_bits if whole else max(1, (step - 1).bit_length()))
-            yield kernels.sort_keys(keys, np.empty_like(keys), self._passage_bits, bits), base << first_bits
+            keys, spare = self._keys[:filled], self._spare[:filled]
+            yield kernels.sort_keys(keys, spare, self._passage_bits, bits), base << first_bits
 
     def _vocabulary(self, parts: list[Array]) -> Vocabulary:
         symbol = np.uint16 if self._symbols < 1 << self._limits.symbol_bits else np.uint32

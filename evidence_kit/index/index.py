@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evidence_kit.index.errors import IndexInputError, MissingPackageError
 from evidence_kit.index.filters import Columns, Where, allows, columns_of
@@ -32,9 +31,8 @@ _APART = 2e-6  # scores further apart than this differ at six digits, too
 _score = itemgetter(1)
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A passage that shares terms with a question.
+class Hit(NamedTuple):
+    """A passage that shares terms with a question; a tuple, for ten of them are made with each answer.
 
     `id` is the id given, or the position where none were; `score` is not rounded. Scores depend on the whole
     index, also where `narrowed` says that `where=` let only some of its passages through.
