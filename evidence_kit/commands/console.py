@@ -55,13 +55,18 @@ def emit_json(text: str) -> None:
 
 def emit_note(message: str) -> None:
     """Write one line to stderr that is no error."""
-    sys.stderr.write(f"提示：{_one_line(message)}\n")
+    _say(f"提示：{_one_line(message)}\n")
 
 
 def emit_error(message: str, exit_code: int) -> int:
     """Write one line to stderr and return the exit code."""
-    sys.stderr.write(f"错误：{_one_line(message)}\n")
+    _say(f"错误：{_one_line(message)}\n")
     return exit_code
+
+
+def _say(line: str) -> None:
+    if sys.stderr is not None:  # the caller may have closed it
+        sys.stderr.write(line)
 
 
 def read_bytes(path: str) -> bytes:

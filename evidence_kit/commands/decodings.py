@@ -18,17 +18,19 @@ _SHOWN_FILES = 8
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
+encoding_option = click.option(
+    "--encoding",
+    metavar="编码",
+    help="资料文件的编码；不给时逐个判断。utf-8、utf-16、utf-16-le、utf-16-be、gb18030、big5、big5-hkscs。",
+)
+as_of_option = click.option(
+    "--as-of", metavar="日期", help="截至日期，如 2026-11-30：只用这一天有效的资料；默认今天。"
+)
+
+
 def reading_options(command: _Command) -> _Command:
     """Add `--encoding` and `--as-of` to a command that reads sources."""
-    encoding = click.option(
-        "--encoding",
-        metavar="编码",
-        help="资料文件的编码；不给时逐个判断。utf-8、utf-16、utf-16-le、utf-16-be、gb18030、big5、big5-hkscs。",
-    )
-    as_of = click.option(
-        "--as-of", metavar="日期", help="截至日期，如 2026-11-30：只用这一天现行的资料；默认今天。"
-    )
-    return encoding(as_of(command))
+    return encoding_option(as_of_option(command))
 
 
 def read_in_force(sources: Sequence[str], encoding: str | None, as_of: str | None) -> Reading:

@@ -23,14 +23,15 @@ _RECORDS, _RESULTS = "evidence_kit.commands.experiment_records", "evidence_kit.c
 _PAST, _FILES = "evidence_kit.commands.experiment_past", "evidence_kit.commands.experiment_files"
 _COMMANDS = {
     "new": (_RECORDS, "new", "新建一个实验。"),
-    "import": (_RECORDS, "import_sources", "导入资料，分配新标识。"),
-    "edit": ("evidence_kit.commands.experiment_edit", "edit", "修改或删除一篇资料或一个问题。"),
+    "import": ("evidence_kit.commands.experiment_import", "import_sources", "导入资料，分配新标识。"),
+    "edit": ("evidence_kit.commands.experiment_edit", "edit", "修改或删除一篇资料或一个问题，或给实验改名。"),
     "judge": (_RECORDS, "judge", "判断一篇资料对一个问题的相关性。"),
     "set": (_RECORDS, "set_parameters", "设置参数，全部生效或全部不生效。"),
     "ask": (_RESULTS, "ask", "新增问题并显示命中。"),
     "run": (_RESULTS, "run", "用当前参数检索全部问题并评测。"),
     "freeze": (_RESULTS, "freeze", "冻结一次评测为基线。"),
     "compare": (_RESULTS, "compare", "与基线比较，并说明条件有何不同。"),
+    "list": ("evidence_kit.commands.experiment_list", "list_all", "列出限额、资料、问题、判断和基线。"),
     "undo": (_PAST, "undo", "撤销上一次改动。"),
     "redo": (_PAST, "redo", "重做撤销的改动。"),
     "history": (_PAST, "history", "列出全部改动。"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from evidence_kit.commands.chinese import ChineseCommand
-from evidence_kit.commands.console import read_bytes
+from evidence_kit.commands.console import emit_note, read_bytes
 from evidence_kit.commands.experiment_options import (
     as_of_option,
     db_option,
@@ -22,6 +22,7 @@ from evidence_kit.commands.experiment_options import (
 
 if TYPE_CHECKING:
     from evidence_kit.experiments.model import Experiment, Run
+    from evidence_kit.experiments.prompt import Prompt
     from evidence_kit.reports.figures import Format
 
 _EXPORT_HELP = """导出一种或几种文件；有一种不能生成，就一个也不写。
@@ -38,7 +39,8 @@ _EXPORT_HELP = """导出一种或几种文件；有一种不能生成，就一�
 
 _RESTORE_HELP = """从完整实验 JSON 还原资料、问题、判断、参数、基线与视图，标识不变。
 
-实验文件不存在就新建；已存在则整个换成文件里的内容，算作一次改动，可以撤销。限额仍是实验文件自己的。
+实验文件不存在就新建，还原的内容就是起点，不能撤销；限额不在 JSON 里，用 --limits 选。
+已存在则整个换成文件里的内容，算作一次改动，可以撤销；限额仍是实验文件自己的。撤销时，之后冻结的基线会留下。
 
 \b
 例：
@@ -53,8 +55,9 @@ _RESTORE_HELP = """从完整实验 JSON 还原资料、问题、判断、参数�
 @click.option("--figure", metavar="PNG|SVG", help="指标图，格式看扩展名。")
 @click.option("--html", metavar="HTML", help="完整报告：全部原文、判断与摘录，可离线打开。")
 @click.option("--experiment", metavar="JSON", help="完整实验，可用 restore 还原。")
-@click.option("--trec-qrels", metavar="文件", help="当天有效资料的有效判断，TREC 写法。")
+@click.option("--trec-qrels", metavar="文件", help="当天有效资料的有效判断，TREC 写法；没有判断的问题不写。")
 @click.option("--trec-run", metavar="文件", help="全部命中的资料与分数，TREC 写法。")
+@click.option("--squad", metavar="JSON", help="SQuAD 写法：每个问题放在判得最高的一篇下，答案写作全文。")
 @click.option("--prompt", metavar="TXT", help="给下游模型的提示词，另需 --question。")
 @click.option("--question", "question_id", metavar="标识", help="提示词的问题；只有一个问题时可省略。")
 @click.option("--overwrite", is_flag=True, help="覆盖已有的文件。")
@@ -68,42 +71,54 @@ def export(
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.experiments.run import run
     from evidence_kit.sources.visible import visible
-    from evidence_kit.sources.writing import write_whole
+    from evidence_kit.sources.writing import write_together
 
     wanted = {kind: Path(path) for kind, path in targets.items() if path is not None}
     if not wanted:
         raise ExperimentError("没有要导出的内容：请至少给出一种，如 --measures 指标.csv。")
-    if len({path.absolute() for path in wanted.values()}) < len(wanted):
-        raise ExperimentError("两种内容要写进同一个文件：请给出不同的文件名。")
-    moment = moment_of(as_of, known_at)
-    experiment = open_store(db).snapshot(moment.known_at)
-    made = run(experiment, moment.as_of)
-    contents = {kind: _CONTENTS[kind](experiment, made, path, question_id) for kind, path in wanted.items()}
+    _check_targets(list(wanted.values()), db)
     for path in wanted.values():
         if path.exists() and not overwrite:
             raise ExperimentError(f"{path} 已经存在，什么也没有写：请换一个文件名，或给出 --overwrite。")
-    for kind, path in wanted.items():
-        write_whole(path, contents[kind], replace=overwrite)
+    moment = moment_of(as_of, known_at)
+    experiment = open_store(db).snapshot(moment.known_at)
+    made = run(experiment, moment.as_of)
+    prompt = _prompt(experiment, made, question_id) if "prompt" in wanted else None
+    contents = {
+        path: prompt.text if prompt and kind == "prompt" else _CONTENTS[kind](experiment, made, path)
+        for kind, path in wanted.items()
+    }
+    write_together(contents, replace=overwrite)
     record = {**moment.record(), "written": {kind: str(path) for kind, path in wanted.items()}}
-    emit_result(as_json, record, [f"已写出 {visible(str(path))}" for path in wanted.values()])
+    lines = [f"已写出 {visible(str(path))}" for path in wanted.values()]
+    if prompt is not None:
+        record["prompt"] = _prompt_record(prompt)
+        lines.append(_prompt_line(prompt, made.parameters.budget))
+    emit_result(as_json, record, lines)
 
 
 @click.command(cls=ChineseCommand, name="restore", help=_RESTORE_HELP)
 @click.argument("file", metavar="FILE")
 @db_option
+@click.option("--limits", metavar="方案", help="新建时的限额方案：default（默认）或 seed。")
 @json_option
-def restore(file: str, db: str, as_json: bool) -> None:
-    from evidence_kit.experiments.limits import limits_of
+def restore(file: str, db: str, limits: str | None, as_json: bool) -> None:
+    from evidence_kit.experiments.limits import check_restore, limits_of
+    from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.experiments.store import ExperimentStore
     from evidence_kit.formats.experiment_json import experiment_from_json
     from evidence_kit.sources.visible import visible
 
-    data = read_bytes(file)
     store = open_store(db) if Path(db).exists() else None
-    limits = limits_of("default") if store is None else store.limits
-    experiment = experiment_from_json(data, file, limits)
+    if store is not None and limits is not None:
+        raise ExperimentError(f"{db} 已有限额 {store.profile}，不能改：--limits 只用于新建。")
+    profile = limits or "default"
+    allowed = limits_of(profile) if store is None else store.limits
+    check_restore(Path(file).stat().st_size, allowed)  # before all of it is read
+    data = read_bytes(file)
+    experiment = experiment_from_json(data, file, allowed)
     if store is None:
-        ExperimentStore.create(db, experiment.name, holding=experiment).close()
+        ExperimentStore.create(db, experiment.name, limits=profile, holding=experiment).close()
     else:
         store.restore(experiment)
     counts = {
@@ -118,40 +133,54 @@ def restore(file: str, db: str, as_json: bool) -> None:
     )
 
 
-Content = Callable[["Experiment", "Run", Path, "str | None"], "str | bytes"]
+def _check_targets(targets: list[Path], db: str) -> None:
+    """Refuse one file for two contents, under whatever names, and the experiment itself as a target."""
+    from evidence_kit.experiments.model import ExperimentError
+
+    real = [path.parent.resolve() / path.name for path in targets]
+    if len(set(real)) < len(real):
+        raise ExperimentError("两种内容要写进同一个文件：请给出不同的文件名。")
+    held = Path(db).resolve()
+    beside = [held.with_name(held.name + end) for end in ("", "-wal", "-shm", "-journal")]
+    for path in real:
+        if path.resolve() in beside or (path.exists() and held.exists() and path.samefile(held)):
+            raise ExperimentError(f"{path} 是实验文件本身，没有改动它：请给出别的文件名。")
 
 
-def _measures(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> bytes:
+Content = Callable[["Experiment", "Run", Path], "str | bytes"]
+
+
+def _measures(experiment: Experiment, run: Run, path: Path) -> bytes:
     from evidence_kit.formats.tables import measures_table
 
     return measures_table(run)
 
 
-def _hits(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> bytes:
+def _hits(experiment: Experiment, run: Run, path: Path) -> bytes:
     from evidence_kit.formats.tables import hits_table
 
     return hits_table(run, _titles(experiment))
 
 
-def _figure(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> bytes:
+def _figure(experiment: Experiment, run: Run, path: Path) -> bytes:
     from evidence_kit.reports.figures import draw_measures
 
     return draw_measures(run, cast("Format", path.suffix.lower().removeprefix(".")))
 
 
-def _html(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+def _html(experiment: Experiment, run: Run, path: Path) -> str:
     from evidence_kit.reports.html import build_report
 
     return build_report(experiment, run)
 
 
-def _experiment(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+def _experiment(experiment: Experiment, run: Run, path: Path) -> str:
     from evidence_kit.formats.experiment_json import experiment_to_json
 
     return experiment_to_json(experiment)
 
 
-def _trec_qrels(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+def _trec_qrels(experiment: Experiment, run: Run, path: Path) -> str:
     from evidence_kit.experiments.run import qrels_in_force
     from evidence_kit.formats.trec import qrels_to_trec
     from evidence_kit.sources.days import parse_day
@@ -160,7 +189,7 @@ def _trec_qrels(experiment: Experiment, run: Run, path: Path, question_id: str |
     return qrels_to_trec(qrels_in_force(experiment, standing(experiment.sources, parse_day(run.as_of))))
 
 
-def _trec_run(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+def _trec_run(experiment: Experiment, run: Run, path: Path) -> str:
     from evidence_kit.formats.trec import run_to_trec
 
     scores = {
@@ -170,7 +199,25 @@ def _trec_run(experiment: Experiment, run: Run, path: Path, question_id: str | N
     return run_to_trec(scores, run.parameters.method)
 
 
-def _prompt(experiment: Experiment, run: Run, path: Path, question_id: str | None) -> str:
+def _squad(experiment: Experiment, run: Run, path: Path) -> str:
+    from evidence_kit.experiments.model import ExperimentError
+    from evidence_kit.formats.squad import squad_to_json
+    from evidence_kit.formats.squad_experiment import experiment_to_squad
+    from evidence_kit.sources.days import parse_day
+    from evidence_kit.sources.store import standing
+
+    made = experiment_to_squad(experiment, standing(experiment.sources, parse_day(run.as_of)))
+    if not made.squad.paragraphs:
+        raise ExperimentError("当天有效的资料里没有正文，不能写成 SQuAD：请先导入资料。")
+    if made.unanswered or made.further or made.blank:
+        emit_note(
+            f"SQuAD 写法装不下的：没有相关判断的问题 {len(made.unanswered)} 个，"
+            f"另外的相关判断 {made.further} 条，空资料 {len(made.blank)} 篇。"
+        )
+    return squad_to_json(made.squad)
+
+
+def _prompt(experiment: Experiment, run: Run, question_id: str | None) -> Prompt:
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.experiments.prompt import build_prompt
 
@@ -181,7 +228,34 @@ def _prompt(experiment: Experiment, run: Run, path: Path, question_id: str | Non
     if name not in results:
         raise ExperimentError(f"没有问题 {name}：请检查标识。")
     best = [hit.best for hit in results[name].documents[: run.parameters.k]]
-    return build_prompt(results[name].question.text, best, _titles(experiment), run.parameters.budget).text
+    return build_prompt(results[name].question.text, best, _titles(experiment), run.parameters.budget)
+
+
+def _prompt_record(prompt: Prompt) -> dict[str, Any]:
+    return {
+        "characters": prompt.characters,
+        "left_out": prompt.left_out,
+        "citations": [
+            {
+                "cite": citation.number,
+                "source_id": citation.source_id,
+                "unit": "codepoint",
+                "start": citation.start,
+                "end": citation.end,
+                "cut": citation.cut,
+            }
+            for citation in prompt.citations
+        ],
+    }
+
+
+def _prompt_line(prompt: Prompt, budget: int) -> str:
+    cut = sum(citation.cut for citation in prompt.citations)
+    said = f"提示词 {prompt.characters} 个字符（预算 {budget}），摘录 {len(prompt.citations)} 条"
+    short = (
+        f"；预算不够，截短 {cut} 条，略去 {prompt.left_out} 条" if cut or prompt.left_out else "，全部完整"
+    )
+    return f"{said}{short}。"
 
 
 def _titles(experiment: Experiment) -> dict[str, str]:
@@ -196,5 +270,5 @@ _CONTENTS: dict[str, Content] = {
     "experiment": _experiment,
     "trec_qrels": _trec_qrels,
     "trec_run": _trec_run,
-    "prompt": _prompt,
+    "squad": _squad,
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evidence_kit.commands.console import emit
+from evidence_kit.commands.decodings import as_of_option as as_of_option
 
 if TYPE_CHECKING:
     from evidence_kit.experiments.store import ExperimentStore
@@ -19,7 +20,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 db_option = click.option("--db", required=True, metavar="文件", help="实验文件。")
 json_option = click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
-as_of_option = click.option("--as-of", metavar="日期", help="按哪一天有效的资料，如 2026-11-30；默认今天。")
 known_at_option = click.option(
     "--known-at", metavar="时刻", help="按哪个时刻已记录的内容，日期或 2026-11-30T12:00:00+08:00；默认现在。"
 )

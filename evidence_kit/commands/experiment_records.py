@@ -1,14 +1,18 @@
-"""`evidence experiment new|import|judge|set`: what writes records."""
+"""`evidence experiment new|judge|set`: what writes records."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from evidence_kit.commands.chinese import ChineseCommand
-from evidence_kit.commands.console import emit_note, read_bytes
+from evidence_kit.commands.console import read_bytes
 from evidence_kit.commands.experiment_options import db_option, emit_result, json_option, open_store
+
+if TYPE_CHECKING:
+    from evidence_kit.experiments.store import ExperimentStore
 
 _NEW_HELP = """新建一个实验文件；已有的文件不会被覆盖。
 
@@ -20,17 +24,6 @@ _NEW_HELP = """新建一个实验文件；已有的文件不会被覆盖。
   evidence experiment new --db 实验.db --name 天文馆手册
 """
 
-_IMPORT_HELP = """导入资料，给每篇分配新标识（S001 起，删除后也不再使用）。
-
-SOURCE 是 .txt、.md（每个文件一篇）、.json（文档数组）、.csv（title/标题 与 text/内容/正文 列）或文件夹。
-编码自动识别；不是 UTF-8 的会说明，可用 --encoding 指定。
-
-\b
-例：
-  evidence experiment import 资料/ --db 实验.db
-  evidence experiment import 旧手册.txt --encoding gb18030 --db 实验.db
-"""
-
 _JUDGE_HELP = """判断资料对问题的相关性。GRADE 为 0 不相关、1 部分、2 相关、3 关键，
 clear 清除（回到未判断），confirm 确认待复核的旧判断仍然成立。
 
@@ -39,6 +32,7 @@ clear 清除（回到未判断），confirm 确认待复核的旧判断仍然成
   evidence experiment judge Q001 S002 3 --db 实验.db
   evidence experiment judge Q001 S002 confirm --db 实验.db
   evidence experiment judge --qrels 判断.txt --db 实验.db
+  evidence experiment judge --confirm-all --db 实验.db
 """
 
 _SET_HELP = """设置一个或几个参数，全部生效或全部不生效；不给参数就只显示。
@@ -70,71 +64,36 @@ def new(db: str, name: str, limits: str, as_json: bool) -> None:
     emit_result(as_json, record, [f"已新建实验「{visible(name)}」：{visible(db)}，限额 {limits}。"])
 
 
-@click.command(cls=ChineseCommand, name="import", help=_IMPORT_HELP)
-@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
-@db_option
-@click.option("--encoding", metavar="编码", help="全部文件的编码，如 utf-8、gb18030、big5；默认自动识别。")
-@json_option
-def import_sources(sources: tuple[str, ...], db: str, encoding: str | None, as_json: bool) -> None:
-    from evidence_kit.commands.decodings import describe_decodings
-    from evidence_kit.commands.find import show_left_out
-    from evidence_kit.finder.finding_json import decoding_record
-    from evidence_kit.sources.readers import read_sources
-    from evidence_kit.sources.visible import visible
-
-    store = open_store(db)
-    reading = read_sources(sources, encoding=encoding)
-    ids = store.import_documents(reading.documents)
-    added = list(zip(ids, reading.documents, strict=True))
-    record = {
-        "sources": [
-            {
-                "source_id": name,
-                "from": document.source_id,
-                "title": document.title,
-                "encoding": document.encoding,
-            }
-            for name, document in added
-        ],
-        "left_out": dict(reading.left_out),
-        "decodings": [decoding_record(found) for found in reading.decodings],
-    }
-    lines = [f"已导入 {len(ids)} 篇资料。"]
-    lines += [
-        f"  {name}  {visible(document.title)}  {visible(document.source_id)}" for name, document in added
-    ]
-    for note in describe_decodings(reading.decodings):
-        emit_note(note)
-    emit_result(as_json, record, [*lines, *show_left_out(reading.left_out)])
-
-
 @click.command(cls=ChineseCommand, name="judge", help=_JUDGE_HELP)
 @click.argument("question_id", metavar="[QUESTION]", required=False)
 @click.argument("source_id", metavar="[SOURCE]", required=False)
 @click.argument("grade", metavar="[GRADE]", required=False)
 @click.option("--qrels", metavar="文件", help="从 TREC 判断文件读入多条，一次全部写入。")
+@click.option("--confirm-all", is_flag=True, help="确认全部待复核的判断仍然成立，算作一次改动。")
 @db_option
 @json_option
 def judge(
-    question_id: str | None, source_id: str | None, grade: str | None, qrels: str | None, db: str,
-    as_json: bool,
+    question_id: str | None, source_id: str | None, grade: str | None, qrels: str | None,
+    confirm_all: bool, db: str, as_json: bool,
 ) -> None:  # fmt: skip
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.sources.visible import visible
 
+    if (question_id is not None) + (qrels is not None) + confirm_all > 1:
+        raise ExperimentError("问题与资料、--qrels、--confirm-all 请只给一种。")
     store = open_store(db)
-    if qrels is not None and question_id is None:
-        from evidence_kit.formats.trec import parse_qrels
-
-        found = parse_qrels(read_bytes(qrels), qrels)
-        grades = {
-            (question, source): value for question, row in found.items() for source, value in row.items()
-        }
-        store.judge_all(grades)
-        emit_result(as_json, {"judged": len(grades)}, [f"已写入 {len(grades)} 条判断。"])
+    if confirm_all:
+        confirmed = store.confirm_all()
+        pairs = [{"question_id": each.question_id, "source_id": each.source_id} for each in confirmed]
+        said = f"已确认 {len(pairs)} 条待复核的判断。" if pairs else "没有待复核的判断。"
+        emit_result(as_json, {"confirmed": pairs}, [said])
         return
-    if qrels is not None or question_id is None or source_id is None or grade is None:
-        raise ExperimentError("请给出问题标识、资料标识和等级，或只给 --qrels。")
+    if qrels is not None:
+        count = _judge_file(store, qrels)
+        emit_result(as_json, {"judged": count}, [f"已写入 {count} 条判断。"])
+        return
+    if question_id is None or source_id is None or grade is None:
+        raise ExperimentError("请给出问题标识、资料标识和等级，或只给 --qrels 或 --confirm-all。")
     value: int | None
     if grade == "confirm":
         value = store.confirm(question_id, source_id).grade
@@ -144,6 +103,23 @@ def judge(
     said = "未判断" if value is None else f"{value}"
     line = f"{visible(question_id)} 与 {visible(source_id)}：{said}。"
     emit_result(as_json, {"question_id": question_id, "source_id": source_id, "grade": value}, [line])
+
+
+def _judge_file(store: ExperimentStore, file: str) -> int:
+    """Judge all that a TREC file holds and return how many. Raises ExperimentError naming the line."""
+    from evidence_kit.experiments.model import ExperimentError, JudgmentError
+    from evidence_kit.formats.trec import line_of_judgment, parse_qrels
+
+    data = read_bytes(file)
+    found = parse_qrels(data, file)
+    grades = {(question, source): grade for question, row in found.items() for source, grade in row.items()}
+    try:
+        store.judge_all(grades)
+    except JudgmentError as error:
+        pair = (error.question_id, error.source_id)
+        where = f"{file} 第 {line_of_judgment(data, file, *pair)} 行（{pair[0]} 0 {pair[1]} {grades[pair]}）"
+        raise ExperimentError(f"{where}：{error.reason} 一条也没有写入。") from None
+    return len(grades)
 
 
 def _grade(text: str) -> int | None:

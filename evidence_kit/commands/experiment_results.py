@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from evidence_kit.commands.chinese import ChineseCommand
@@ -16,6 +18,9 @@ from evidence_kit.commands.experiment_options import (
 )
 from evidence_kit.commands.numbers import WHOLE
 
+if TYPE_CHECKING:
+    from evidence_kit.experiments.model import Experiment
+
 _ASK_HELP = """新增一个问题，显示它的命中；已有相同文字的问题就不再新增。
 
 \b
@@ -23,7 +28,8 @@ _ASK_HELP = """新增一个问题，显示它的命中；已有相同文字的�
   evidence experiment ask "怎么预约讲解" --db 实验.db
 """
 
-_RUN_HELP = """用当前参数检索全部问题，先列每个问题的前三篇，再列指标。
+_RUN_HELP = """用当前参数检索全部问题，先列每个问题的前几篇，再列指标。
+判断之前想多看几篇，用 --question 和 --top。
 
 只检索 --as-of 那天有效的资料，标题不参加检索；资料的名次取它最高的资料块。
 没有相关判断的问题未定义，不进入均值；未判断的资料按 0 增益计。
@@ -31,6 +37,7 @@ _RUN_HELP = """用当前参数检索全部问题，先列每个问题的前三�
 \b
 例：
   evidence experiment run --db 实验.db
+  evidence experiment run --question Q001 --top 20 --db 实验.db
   evidence experiment run --as-of 2026-01-01 --known-at 2026-06-30 --db 实验.db --json
 """
 
@@ -43,7 +50,7 @@ _FREEZE_HELP = """评测一次，把结果连同资料、问题、判断、参�
 
 _COMPARE_HELP = """用基线的指标评测现在的实验，逐题比较，给出配对随机化检验与自助法区间。
 
-只有参数不同时，才把差异归因于参数；资料、问题、判断或程序也变了，就只说明哪些条件不同。
+只有参数不同时，差异才只能来自参数；资料、问题、判断或程序也变了，就只说明哪些条件不同。
 
 \b
 例：
@@ -57,42 +64,46 @@ _COMPARE_HELP = """用基线的指标评测现在的实验，逐题比较，给�
 @as_of_option
 @json_option
 def ask(text: str, db: str, as_of: str | None, as_json: bool) -> None:
-    from dataclasses import replace
-
-    from evidence_kit.commands.experiment_show import left_out_lines, result_lines, result_record
+    from evidence_kit.commands.experiment_show import left_out_lines, result_lines, result_record, shown_of
     from evidence_kit.experiments.run import run
 
     moment = moment_of(as_of)
     store = open_store(db)
     known = {question.text: question.question_id for question in store.snapshot().questions}
     question_id = known.get(text) or store.add_questions([text])[0]
-    experiment = store.snapshot()
-    alone = replace(
-        experiment,
-        questions=tuple(question for question in experiment.questions if question.question_id == question_id),
-        judgments=tuple(judgment for judgment in experiment.judgments if judgment.question_id == question_id),
-    )
-    made = run(alone, moment.as_of)
+    experiment = _of_one_question(store.snapshot(), question_id)
+    made = run(experiment, moment.as_of)
     titles = {source.source_id: source.title for source in experiment.sources}
     (result,) = made.results
     record = {**moment.record(), "added": text not in known, **result_record(result, titles)}
-    emit_result(as_json, record, [*result_lines(result, titles), *left_out_lines(made)])
+    emit_result(as_json, record, [*result_lines(result, titles, shown_of(made)), *left_out_lines(made)])
 
 
 @click.command(cls=ChineseCommand, name="run", help=_RUN_HELP)
 @db_option
+@click.option("--question", "question_id", metavar="标识", help="只检索和评测这一个问题。")
+@click.option(
+    "--top", type=WHOLE, metavar="整数", help="每个问题列出前几篇，默认 3 与 k 中较大的；JSON 总是全部。"
+)
 @as_of_option
 @known_at_option
 @json_option
-def run(db: str, as_of: str | None, known_at: str | None, as_json: bool) -> None:
+def run(
+    db: str, question_id: str | None, top: int | None, as_of: str | None, known_at: str | None, as_json: bool
+) -> None:
     from evidence_kit.commands.experiment_show import run_lines, run_record
+    from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.experiments.run import run as run_experiment
 
+    if top is not None and top < 1:
+        raise ExperimentError(f"--top {top} 无效：请给出不小于 1 的整数。")
     moment = moment_of(as_of, known_at)
     experiment = open_store(db).snapshot(moment.known_at)
+    if question_id is not None:
+        experiment = _of_one_question(experiment, question_id)
     made = run_experiment(experiment, moment.as_of)
     titles = {source.source_id: source.title for source in experiment.sources}
-    emit_result(as_json, {**moment.record(), **run_record(made, titles)}, run_lines(made, titles))
+    emit_result(as_json, {**moment.record(), **run_record(made, titles)}, run_lines(made, titles, top))
 
 
 @click.command(cls=ChineseCommand, name="freeze", help=_FREEZE_HELP)
@@ -101,20 +112,24 @@ def run(db: str, as_of: str | None, known_at: str | None, as_json: bool) -> None
 @as_of_option
 @json_option
 def freeze(name: str, db: str, as_of: str | None, as_json: bool) -> None:
-    from evidence_kit.commands.experiment_show import means_lines, rounded
-    from evidence_kit.experiments import baseline
+    from evidence_kit.commands.experiment_show import means_lines, omissions_record, rounded_values
+    from evidence_kit.experiments.baseline import baseline_of
+    from evidence_kit.experiments.run import run
     from evidence_kit.sources.visible import visible
 
     moment = moment_of(as_of)
     store = open_store(db)
-    frozen = baseline.freeze(store.snapshot(), moment.as_of, name)
+    experiment = store.snapshot()
+    made = run(experiment, moment.as_of)
+    frozen = baseline_of(experiment, made, name)
     store.add_baseline(frozen)
-    lines = [f"已冻结基线「{visible(name)}」（资料截至 {frozen.as_of}）。", *means_lines(frozen.means)]
+    lines = [f"已冻结基线「{visible(name)}」（资料截至 {frozen.as_of}）。", *means_lines(made)]
     record = {
         "name": name,
         "as_of": frozen.as_of,
         "digests": dict(frozen.digests),
-        "means": rounded(frozen.means),
+        "means": rounded_values(frozen.means),
+        **omissions_record(made),
     }
     emit_result(as_json, record, lines)
 
@@ -130,11 +145,28 @@ def compare(
     name: str, db: str, as_of: str | None, known_at: str | None, seed: int | None, as_json: bool
 ) -> None:
     from evidence_kit.commands.experiment_show import comparison_lines, comparison_record
+    from evidence_kit.commands.progress import progress_bar
     from evidence_kit.experiments import baseline
+    from evidence_kit.measures.intervals import SEED
 
     moment = moment_of(as_of, known_at)
     store = open_store(db)
     frozen = baseline.baseline_named(store.snapshot(), name)
     experiment = store.snapshot(moment.known_at)
-    made = baseline.compare(frozen, experiment, moment.as_of, seed=baseline.SEED if seed is None else seed)
+    drawn = SEED if seed is None else seed
+    with progress_bar("比较") as progress:
+        made = baseline.compare(frozen, experiment, moment.as_of, seed=drawn, progress=progress)
     emit_result(as_json, {**moment.record(), **comparison_record(made)}, comparison_lines(made))
+
+
+def _of_one_question(experiment: Experiment, question_id: str) -> Experiment:
+    """Return the experiment with this question alone. Raises ExperimentError where there is none."""
+    from dataclasses import replace
+
+    from evidence_kit.experiments.model import ExperimentError
+
+    questions = tuple(each for each in experiment.questions if each.question_id == question_id)
+    if not questions:
+        raise ExperimentError(f"没有问题 {question_id}：请检查标识。")
+    judgments = tuple(each for each in experiment.judgments if each.question_id == question_id)
+    return replace(experiment, questions=questions, judgments=judgments)

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from evidence_kit.commands.paired import paired_lines, paired_record
+from evidence_kit.formats.notes import conditions, counted, missing_words, named, omissions
 from evidence_kit.formats.words import (
     ABSENCE_WORDS,
     CONDITION_WORDS,
     GRADE_WORDS,
     STATE_WORDS,
     UNDEFINED,
-    WHY_UNDEFINED,
-    six_digits,
 )
+from evidence_kit.measures.digits import rounded, six_digits
 from evidence_kit.sources.visible import visible
 
 if TYPE_CHECKING:
     from evidence_kit.experiments.baseline import Comparison
     from evidence_kit.experiments.model import DocumentHit, QuestionResult, Run
-    from evidence_kit.measures.intervals import Comparison as Difference
 
 Titles = Mapping[str, str]  # by source id
 
@@ -28,9 +28,9 @@ _SHOWN = 3
 _EXCERPT = 200  # code points
 
 
-def rounded(values: Mapping[str, float | None]) -> dict[str, float | None]:
+def rounded_values(values: Mapping[str, float | None]) -> dict[str, float | None]:
     """Return measures at six digits, as JSON has them."""
-    return {name: _six(value) for name, value in values.items()}
+    return {name: rounded(value) for name, value in values.items()}
 
 
 def run_record(run: Run, titles: Titles) -> dict[str, Any]:
@@ -39,12 +39,25 @@ def run_record(run: Run, titles: Titles) -> dict[str, Any]:
         "parameters": asdict(run.parameters),
         "passages": run.passages,
         "left_out": dict(run.left_out),
-        "means": rounded(run.means),
-        "undefined": {name: list(questions) for name, questions in run.undefined.items()},
-        "unjudged_in_top_k": run.unjudged_in_top_k,
-        "stale": run.stale,
-        "judged_out_of_force": run.judged_out_of_force,
+        "means": rounded_values(run.means),
+        **omissions_record(run),
         "questions": [result_record(result, titles) for result in run.results],
+    }
+
+
+def omissions_record(run: Run) -> dict[str, Any]:
+    """Return what a run's means leave out or take as 0, as JSON."""
+    return {
+        "counted": counted(run),
+        "undefined": {name: list(questions) for name, questions in run.undefined.items()},
+        "missing": list(run.missing),
+        "unjudged_in_top_k": run.unjudged_in_top_k,
+        "stale_in_top_k": run.stale_in_top_k,
+        "stale": run.stale,
+        "stale_judgments": [
+            {"question_id": question_id, "source_id": source_id} for question_id, source_id in run.stale_pairs
+        ],
+        "judged_out_of_force": run.judged_out_of_force,
     }
 
 
@@ -53,7 +66,7 @@ def result_record(result: QuestionResult, titles: Titles) -> dict[str, Any]:
     return {
         "question_id": result.question.question_id,
         "question": result.question.text,
-        "measures": rounded(result.measures),
+        "measures": rounded_values(result.measures),
         "documents": [_document_record(hit, titles) for hit in result.documents],
     }
 
@@ -64,7 +77,7 @@ def _document_record(hit: DocumentHit, titles: Titles) -> dict[str, Any]:
         "rank": hit.rank,
         "source_id": best.source_id,
         "title": titles[best.source_id],
-        "score": _six(best.score),
+        "score": rounded(best.score),
         "unit": "codepoint",
         "start": best.start,
         "end": best.end,
@@ -74,41 +87,35 @@ def _document_record(hit: DocumentHit, titles: Titles) -> dict[str, Any]:
     }
 
 
-def run_lines(run: Run, titles: Titles) -> Iterator[str]:
-    """Yield a run for people: each question with its first three sources, then the means."""
+def run_lines(run: Run, titles: Titles, top: int | None = None) -> Iterator[str]:
+    """Yield a run for people: each question with its first `top` sources, then the means."""
     for result in run.results:
-        yield from result_lines(result, titles)
+        yield from result_lines(result, titles, top or shown_of(run))
         yield ""
-    set_to = "，".join(f"{name}={value}" for name, value in asdict(run.parameters).items())
-    yield f"资料截至 {run.as_of}，{run.passages} 个资料块。参数 {visible(set_to)}"
+    yield visible(conditions(run))
     yield from left_out_lines(run)
-    yield f"{len(run.results)} 个问题的均值："
-    yield from means_lines(run.means)
-    undefined = sorted({name for names in run.undefined.values() for name in names})
-    if undefined:
-        names = visible("、".join(undefined))
-        yield f"未定义、不进入均值的问题 {len(undefined)} 个（{WHY_UNDEFINED}）：{names}"
-    yield f"前 {run.parameters.k} 篇里未判断的有 {run.unjudged_in_top_k} 处，暂按 0 增益计。"
-    if run.stale:
-        yield f"待复核的判断 {run.stale} 条，不参与指标；用 judge … confirm 确认，或重新判断。"
-    if run.judged_out_of_force:
-        yield f"有 {run.judged_out_of_force} 条判断的资料当天无效，不参与指标。"
+    yield from means_lines(run)
 
 
-def result_lines(result: QuestionResult, titles: Titles) -> Iterator[str]:
-    """Yield one question with its first three sources."""
+def shown_of(run: Run) -> int:
+    """Return how many sources of a question are shown where nobody says: three, or the k that is measured."""
+    return max(_SHOWN, run.parameters.k)
+
+
+def result_lines(result: QuestionResult, titles: Titles, top: int) -> Iterator[str]:
+    """Yield one question with its first `top` sources."""
     yield f"{visible(result.question.question_id)}  {visible(result.question.text)}"
     if not result.documents:
         yield "  没有命中：问题里的字词在正文里没有出现。"
-    for hit in result.documents[:_SHOWN]:
+    for hit in result.documents[:top]:
         best = hit.best
         judged = STATE_WORDS[hit.state] if hit.grade is None else f"{hit.grade} {GRADE_WORDS[hit.grade]}"
         where = f"[{best.start}, {best.end})"
         name = f"{visible(best.source_id)}  {visible(titles[best.source_id])}"
         yield f"  {hit.rank}. {name}  分数 {six_digits(best.score)}  {where}  {judged}"
         yield f"     {_excerpt(best.quote)}"
-    if len(result.documents) > _SHOWN:
-        yield f"  另有 {len(result.documents) - _SHOWN} 篇。"
+    if len(result.documents) > top:
+        yield f"  另有 {len(result.documents) - top} 篇。"
 
 
 def _excerpt(quote: str) -> str:
@@ -126,10 +133,13 @@ def left_out_lines(run: Run) -> Iterator[str]:
         yield f"当天无效而没有检索的资料 {len(run.left_out)} 篇：{reasons}。"
 
 
-def means_lines(means: Mapping[str, float | None]) -> Iterator[str]:
-    """Yield one line a measure."""
-    for name, value in means.items():
-        yield f"  {name:12} {_shown(value)}"
+def means_lines(run: Run) -> Iterator[str]:
+    """Yield the means of a run, with how many questions are in each, and what they leave out."""
+    yield f"{len(run.results)} 个问题的均值："
+    numbers = counted(run)
+    for name, value in run.means.items():
+        yield f"  {name:12} {_shown(value)}  计入 {numbers[name]} 题"
+    yield from map(visible, omissions(run))
 
 
 def comparison_record(made: Comparison) -> dict[str, Any]:
@@ -139,70 +149,44 @@ def comparison_record(made: Comparison) -> dict[str, Any]:
         "baseline_as_of": made.baseline.as_of,
         "differing": list(made.differing),
         "attributable_to_parameters": made.attributable,
+        "parameters_without_effect": list(made.idle),
         "parameters": {
             name: {"baseline": before, "now": after} for name, (before, after) in made.parameters.items()
         },
-        "measures": {difference.measure: _difference_record(difference) for difference in made.differences},
-    }
-
-
-def _difference_record(difference: Difference) -> dict[str, Any]:
-    interval = difference.interval
-    return {
-        "questions": difference.questions,
-        "left_out": list(difference.left_out),
-        "baseline": _six(difference.first),
-        "now": _six(difference.second),
-        "difference": _six(difference.difference),
-        "interval": None if interval is None else [_six(interval.low), _six(interval.high)],
-        "p_value": _six(difference.p_value),
-        "exact": difference.exact,
-        "seed": difference.seed,
-        "rounds": difference.rounds,
+        "missing": list(made.missing),
+        "measures": {difference.measure: paired_record(difference) for difference in made.differences},
     }
 
 
 def comparison_lines(made: Comparison) -> Iterator[str]:
     """Yield a comparison for people: the conditions first, since they say what the figures mean."""
-    yield f"基线「{visible(made.baseline.name)}」（资料截至 {made.baseline.as_of}）与现在（{made.as_of}）："
+    yield f"基线「{visible(made.baseline.name)}」（资料截至 {made.baseline.as_of}）→ 现在（{made.as_of}）："
     yield from _condition_lines(made)
-    for difference in made.differences:
-        yield _difference_line(difference)
+    yield from paired_lines(made.differences)
+    if {difference.difference for difference in made.differences} - {None} == {0.0}:
+        yield "各指标的差都是 0：没有看到差异。"
     left_out = sorted({name for difference in made.differences for name in difference.left_out})
     if left_out:
-        yield f"有指标未定义、或只在一边的问题 {len(left_out)} 个，未比较：{visible('、'.join(left_out))}"
-    if made.differences:
-        first = made.differences[0]
-        yield f"差值为现在减基线；区间为 95% 自助法，检验为配对随机化，种子 {first.seed}，{first.rounds} 次。"
+        yield f"有指标未定义、或只在一边的问题 {len(left_out)} 个，未比较：{visible(named(left_out))}"
+    if made.missing:
+        yield f"现在{visible(missing_words(made.missing))}"
 
 
 def _condition_lines(made: Comparison) -> Iterator[str]:
-    changes = "，".join(f"{name} {before} → {after}" for name, (before, after) in made.parameters.items())
+    changes = {name: f"{name} {before} → {after}" for name, (before, after) in made.parameters.items()}
+    acting = visible("，".join(said for name, said in changes.items() if name not in made.idle))
+    idle = visible("，".join(changes[name] for name in made.idle))
     if not made.differing:
         yield "条件全部相同。"
     elif made.attributable:
-        yield f"只有参数不同（{visible(changes)}），其余条件相同：差异可归因于参数。"
-    else:
+        yield f"只有参数不同：{acting}。其余条件相同；若有差异，只能来自参数。"
+    elif acting or made.differing != ("parameters",):
         names = "、".join(CONDITION_WORDS[name] for name in made.differing)
-        yield f"不同的条件：{names}。条件不同，差异不能归因于参数。"
-        if changes:
-            yield f"参数的改动：{visible(changes)}"
-
-
-def _difference_line(difference: Difference) -> str:
-    name = f"  {difference.measure:12}"
-    if difference.first is None or difference.second is None or difference.difference is None:
-        return f"{name} {UNDEFINED}：没有可比较的问题"
-    interval = difference.interval
-    sure = f"[{interval.low:+.6f}, {interval.high:+.6f}]" if interval else "区间需要两个以上的问题"
-    moved = (
-        f"{six_digits(difference.first)} → {six_digits(difference.second)}  差 {difference.difference:+.6f}"
-    )
-    return f"{name} {moved}  {sure}  p={_shown(difference.p_value)}  {difference.questions} 题"
-
-
-def _six(value: float | None) -> float | None:
-    return None if value is None else round(value, 6) + 0.0
+        yield f"不同的条件：{names}。条件不同，不能说差异来自参数。"
+        if acting:
+            yield f"参数的改动：{acting}"
+    if idle:
+        yield f"不影响名次和这些指标的参数改动：{idle}。"
 
 
 def _shown(value: float | None) -> str:

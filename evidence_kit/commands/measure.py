@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit, emit_note, read_bytes
 from evidence_kit.commands.numbers import WHOLE
+from evidence_kit.commands.paired import paired_lines, paired_record
+from evidence_kit.measures.digits import rounded, six_digits
 
 if TYPE_CHECKING:
-    from evidence_kit.measures.intervals import Comparison
+    from evidence_kit.measures.intervals import PairedComparison
     from evidence_kit.measures.ranking import Evaluation, Measure
 
 _HELP = """按相关性判断计算一份检索排名的指标。两个文件都是 TREC 写法，UTF-8，每行一条：
@@ -47,7 +47,7 @@ _UNDEFINED = "未定义  "
 )
 @click.option("--per-question", is_flag=True, help="另列出每个问题的值。")
 @click.option("--against", "other_file", metavar="文件", help="与另一份排名比较：差值、区间与检验。")
-@click.option("--seed", type=WHOLE, default=1, metavar="整数", help="比较时抽样的种子，默认 1。")
+@click.option("--seed", type=WHOLE, metavar="整数", help="比较时抽样的种子，默认 20261130。")
 @click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
 def measure(
     qrels_file: str,
@@ -55,7 +55,7 @@ def measure(
     declarations: tuple[str, ...],
     per_question: bool,
     other_file: str | None,
-    seed: int,
+    seed: int | None,
     as_json: bool,
 ) -> None:
     from evidence_kit.formats.trec import parse_qrels, parse_run
@@ -64,27 +64,36 @@ def measure(
     measures = list(dict.fromkeys(map(parse_measure, declarations)))
     qrels = parse_qrels(read_bytes(qrels_file), qrels_file)
     evaluation = evaluate(qrels, parse_run(read_bytes(run_file), run_file), measures)
-    comparisons = None
+    against = None
     if other_file is not None:
         other = evaluate(qrels, parse_run(read_bytes(other_file), other_file), measures)
-        comparisons = _compare(evaluation, other, measures, seed)
+        against = _Against(other, _compare(evaluation, other, measures, seed))
         _note_ignored(other, "--against 的排名")
     _note_ignored(evaluation, "排名")
     if as_json:
-        emit(_to_json(evaluation, comparisons, per_question=per_question))
+        emit(_to_json(evaluation, against, per_question=per_question))
     else:
-        emit("\n".join(_lines(evaluation, comparisons, per_question=per_question)) + "\n")
+        emit("\n".join(_lines(evaluation, against, per_question=per_question)) + "\n")
+
+
+class _Against(NamedTuple):
+    """Another run over the same judgments, and how it differs."""
+
+    evaluation: Evaluation
+    comparisons: list[PairedComparison]
 
 
 def _compare(
-    first: Evaluation, second: Evaluation, measures: Sequence[Measure], seed: int
-) -> list[Comparison]:
-    from evidence_kit.measures.intervals import compare
+    first: Evaluation, second: Evaluation, measures: Sequence[Measure], seed: int | None
+) -> list[PairedComparison]:
+    from evidence_kit.commands.progress import progress_bar
+    from evidence_kit.measures.intervals import SEED, compare
 
+    drawn = SEED if seed is None else seed
     compared = []
     for declared in measures:
-        with _progress(f"比较 {declared!r}") as progress:
-            compared.append(compare(first, second, declared, seed=seed, progress=progress))
+        with progress_bar(f"比较 {declared!r}") as progress:
+            compared.append(compare(first, second, declared, seed=drawn, progress=progress))
     return compared
 
 
@@ -93,44 +102,31 @@ def _note_ignored(evaluation: Evaluation, what: str) -> None:
         emit_note(f"{what}里有 {len(evaluation.ignored)} 个问题没有判断，未计入：{_ids(evaluation.ignored)}")
 
 
-def _to_json(evaluation: Evaluation, comparisons: list[Comparison] | None, *, per_question: bool) -> str:
+def _to_json(evaluation: Evaluation, against: _Against | None, *, per_question: bool) -> str:
     from evidence_kit.sources.visible import visible_json
 
     record: dict[str, object] = {
         "questions": evaluation.questions,
-        "means": {name: _six(value) for name, value in evaluation.means.items()},
+        "means": {name: rounded(value) for name, value in evaluation.means.items()},
         "undefined": {name: list(questions) for name, questions in evaluation.undefined.items()},
         "missing": list(evaluation.missing),
+        "ignored": list(evaluation.ignored),
     }
     if per_question:
         record["per_question"] = {
-            question: {name: _six(value) for name, value in values.items()}
+            question: {name: rounded(value) for name, value in values.items()}
             for question, values in evaluation.per_question.items()
         }
-    if comparisons is not None:
-        record["against"] = {compared.measure: _comparison_record(compared) for compared in comparisons}
+    if against is not None:
+        record["against"] = {
+            "missing": list(against.evaluation.missing),
+            "ignored": list(against.evaluation.ignored),
+            "measures": {compared.measure: paired_record(compared) for compared in against.comparisons},
+        }
     return visible_json(json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
 
 
-def _comparison_record(compared: Comparison) -> dict[str, object]:
-    interval = compared.interval
-    return {
-        "questions": compared.questions,
-        "left_out": list(compared.left_out),
-        "mean": _six(compared.first),
-        "mean_against": _six(compared.second),
-        "difference": _six(compared.difference),
-        "interval": None if interval is None else [_six(interval.low), _six(interval.high)],
-        "p_value": _six(compared.p_value),
-        "exact": compared.exact,
-        "seed": compared.seed,
-        "rounds": compared.rounds,
-    }
-
-
-def _lines(
-    evaluation: Evaluation, comparisons: list[Comparison] | None, *, per_question: bool
-) -> Iterator[str]:
+def _lines(evaluation: Evaluation, against: _Against | None, *, per_question: bool) -> Iterator[str]:
     yield f"共 {evaluation.questions} 个有判断的问题。"
     width = max(map(len, evaluation.means))
     for name, value in evaluation.means.items():
@@ -146,31 +142,15 @@ def _lines(
     if evaluation.missing:
         yield f"排名里缺 {len(evaluation.missing)} 个问题，按 0 分计：{_ids(evaluation.missing)}"
     yield "没有判断过的文档按 0 增益计，指标只描述已知的相关文档；用 Judged@k 看判断覆盖了多少。"
-    if comparisons is not None:
+    if against is not None:
         yield ""
-        yield from _comparison_lines(comparisons)
+        yield "这份排名 → 另一份排名："
+        yield from paired_lines(against.comparisons)
+        if missing := against.evaluation.missing:
+            yield f"另一份排名里缺 {len(missing)} 个问题，按 0 分计：{_ids(missing)}"
     if per_question:
         yield ""
         yield from _question_lines(evaluation)
-
-
-def _comparison_lines(comparisons: list[Comparison]) -> Iterator[str]:
-    drawn = f"种子 {comparisons[0].seed}，抽样 {comparisons[0].rounds} 次"
-    yield f"另一份排名减去这份（{drawn}，区间 95%，双侧检验）："
-    width = max(len(compared.measure) for compared in comparisons)
-    yield from (f"  {compared.measure:{width}}  {_difference(compared)}" for compared in comparisons)
-
-
-def _difference(compared: Comparison) -> str:
-    if compared.difference is None or compared.p_value is None:
-        return "未定义：没有一个问题有值"
-    interval = compared.interval
-    between = "未定义" if interval is None else f"[{interval.low:+.6f}, {interval.high:+.6f}]"
-    signs = "试遍正负号" if compared.exact else "随机正负号"
-    return (
-        f"差 {compared.difference:+.6f}  区间 {between}  p = {compared.p_value:.6f}（{signs}）  "
-        f"{compared.questions} 个问题，另有未定义 {len(compared.left_out)} 个"
-    )
 
 
 def _question_lines(evaluation: Evaluation) -> Iterator[str]:
@@ -192,18 +172,4 @@ def _ids(questions: Sequence[str]) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return _UNDEFINED if value is None else f"{value:.6f}"
-
-
-def _six(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
-
-
-@contextmanager
-def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr while samples are drawn, if that is a terminal; else nothing."""
-    if not sys.stderr.isatty():
-        yield lambda done, whole: None
-        return
-    with click.progressbar(length=100, label=label, file=sys.stderr) as bar:
-        yield lambda done, whole: bar.update(done * 100 // whole - bar.pos)
+    return _UNDEFINED if value is None else six_digits(value)

@@ -1,12 +1,13 @@
 """Baselines: a run frozen with the digests of all it rests on, and what may be said when another differs.
 
-A difference is attributed to parameters only where sources, questions, judgments and code are the same and
-the parameters are not.
+A difference can come from parameters alone only where sources, questions, judgments and code are the same and
+a parameter that acts on rankings is not.
 """
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -14,19 +15,19 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from evidence_kit.experiments.model import Baseline, Experiment, ExperimentError, digest_of
+from evidence_kit.experiments.model import Baseline, Experiment, ExperimentError, Parameters, Run, digest_of
 from evidence_kit.experiments.parameters import parameter_changes
-from evidence_kit.experiments.run import evaluate_search, measures_at, qrels_in_force, search
-from evidence_kit.measures.intervals import Comparison as Difference
+from evidence_kit.experiments.run import evaluate_search, measures_at, qrels_in_force, run, search
+from evidence_kit.measures.intervals import SEED, PairedComparison, Progress
 from evidence_kit.measures.intervals import compare as compare_runs
 from evidence_kit.measures.ranking import Evaluation, Measure, parse_measure
+from evidence_kit.sources.days import parse_day
 from evidence_kit.sources.model import text_digest
-from evidence_kit.sources.store import Standing, validity_body
+from evidence_kit.sources.store import Standing, standing, validity_body
 from evidence_kit.sources.unicode_rules import unicode_version
 
 Condition = Literal["sources", "questions", "judgments", "parameters", "code"]
 CONDITIONS: tuple[Condition, ...] = ("sources", "questions", "judgments", "parameters", "code")
-SEED = 20261130
 
 # What decides a ranking or a measure.
 _DECIDING = ("text", "index", "measures", "sources/validity.py", "experiments/model.py", "experiments/run.py")
@@ -37,35 +38,49 @@ class Comparison:
     """An experiment on a day against a baseline.
 
     `differing` are the conditions that are not the baseline's; `parameters` goes from a parameter to its
-    values (baseline, now); `differences` are now less baseline, in the baseline's measures.
+    values (baseline, now); `differences` are now less baseline, in the baseline's measures; `missing` are the
+    questions that have no hit now, which score 0 where they have a relevant judgment.
     """
 
     baseline: Baseline
     as_of: str
     differing: tuple[Condition, ...]
     parameters: Mapping[str, tuple[object, object]]
-    differences: tuple[Difference, ...]
+    differences: tuple[PairedComparison, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Return the differing parameters that cannot move these measures.
+
+        The budget is the prompt's, k cuts measures and these have the baseline's own; k1 and b are BM25's.
+        """
+        method = self.parameters.get("method", (None, self.baseline.parameters.method))[1]
+        idle = {"budget", "k"} if method == "bm25" else {"budget", "k", "k1", "b"}
+        return tuple(name for name in self.parameters if name in idle)
 
     @property
     def attributable(self) -> bool:
-        """Return whether nothing but parameters differs, and they do."""
-        return self.differing == ("parameters",)
+        """Return whether a difference can only come from parameters: nothing else differs, and one acts."""
+        return self.differing == ("parameters",) and len(self.idle) < len(self.parameters)
 
 
 def freeze(experiment: Experiment, as_of: date, name: str) -> Baseline:
     """Return the baseline that a run on a day makes. Raises ExperimentError on an empty name."""
+    return baseline_of(experiment, run(experiment, as_of), name)
+
+
+def baseline_of(experiment: Experiment, made: Run, name: str) -> Baseline:
+    """Return a run of an experiment as its baseline. Raises ExperimentError on an empty name."""
     if not name.strip():
         raise ExperimentError("基线名称是空的：请起一个名字。")
-    found = search(experiment, as_of)
-    qrels = qrels_in_force(experiment, found.standing)
-    evaluation = evaluate_search(qrels, found, measures_at(experiment.parameters.k))
     return Baseline(
         name=name,
-        as_of=as_of.isoformat(),
-        parameters=experiment.parameters,
-        digests=digests(experiment, found.standing),
-        means=evaluation.means,
-        per_question=evaluation.per_question,
+        as_of=made.as_of,
+        parameters=made.parameters,
+        digests=digests(experiment, standing(experiment.sources, parse_day(made.as_of))),
+        means=made.means,
+        per_question={result.question.question_id: result.measures for result in made.results},
     )
 
 
@@ -78,22 +93,34 @@ def baseline_named(experiment: Experiment, name: str) -> Baseline:
     raise ExperimentError(f"没有基线 {name}：已有的是 {there}。")
 
 
-def compare(baseline: Baseline, experiment: Experiment, as_of: date, *, seed: int = SEED) -> Comparison:
+def compare(
+    baseline: Baseline, experiment: Experiment, as_of: date, *, seed: int = SEED,
+    progress: Progress = lambda done, whole: None,
+) -> Comparison:  # fmt: skip
     """Return how the experiment on a day differs from a baseline, question by question.
 
-    Questions count where a measure is defined in both; see `measures.intervals.compare`.
+    Questions count where a measure is defined in both; see `measures.intervals.compare`. `progress` is told
+    how much of the sampling is done.
     """
     found = search(experiment, as_of)
     now = digests(experiment, found.standing)
     measures = _measures(baseline)
     evaluation = evaluate_search(qrels_in_force(experiment, found.standing), found, measures)
     frozen = _evaluation(baseline)
+
+    def difference(number: int) -> PairedComparison:
+        def told(done: int, whole: int) -> None:
+            progress(number * whole + done, len(measures) * whole)
+
+        return compare_runs(frozen, evaluation, measures[number], seed=seed, progress=told)
+
     return Comparison(
         baseline=baseline,
         as_of=as_of.isoformat(),
         differing=tuple(name for name in CONDITIONS if now[name] != baseline.digests.get(name)),
         parameters=parameter_changes(baseline.parameters, experiment.parameters),
-        differences=tuple(compare_runs(frozen, evaluation, measure, seed=seed) for measure in measures),
+        differences=tuple(map(difference, range(len(measures)))),
+        missing=evaluation.missing,
     )
 
 
@@ -114,20 +141,33 @@ def digests(experiment: Experiment, in_force: Standing) -> dict[str, str]:
         for source in in_force.sources
     ]
     questions = [[question.question_id, text_digest(question.text)] for question in experiment.questions]
+    judgments = [
+        [question_id, source_id, grade]  # a question without judgments adds nothing
+        for question_id, grades in qrels_in_force(experiment, in_force).items()
+        for source_id, grade in sorted(grades.items())
+    ]
     return {
         "sources": _digest(sources),
         "questions": _digest(questions),
-        "judgments": _digest(qrels_in_force(experiment, in_force)),
-        "parameters": _digest(asdict(experiment.parameters)),
+        "judgments": _digest(judgments),
+        "parameters": parameters_digest(experiment.parameters),
         "code": code_digest(),
     }
 
 
+def parameters_digest(parameters: Parameters) -> str:
+    """Return the digest of all parameters, those of the prompt included."""
+    return _digest(asdict(parameters))
+
+
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """Return the digest of the modules that decide a ranking or a measure, and of their Unicode version."""
+    """Return the digest of the modules that decide a ranking or a measure, and of both Unicode versions.
+
+    `regex` has its own, by which graphemes and so passages are cut; Python's decides what is a term.
+    """
     modules = dict(module for name in _DECIDING for module in _modules(name))
-    return _digest([unicode_version(), modules])
+    return _digest([unicode_version(), unicodedata.unidata_version, modules])
 
 
 def _modules(name: str) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from evidence_kit.errors import EvidenceError, os_reason
 from evidence_kit.experiments.model import Experiment, ExperimentSource, Judgment, Parameters, Question
 from evidence_kit.experiments.run import evaluate_search, qrels_in_force, search
+from evidence_kit.measures.digits import rounded
 from evidence_kit.measures.ranking import MRR, Recall, nDCG
 from evidence_kit.sources.readers import read_sources
 from evidence_kit.sources.strict_json import Fields, parse_json
@@ -78,10 +79,7 @@ def measured_to_json(folder: Path) -> str:
         record[name] = {
             "questions": evaluation.questions,
             "passages": len(found.passages),
-            **{
-                measure: None if value is None else round(value, 6)
-                for measure, value in evaluation.means.items()
-            },
+            **{measure: rounded(value) for measure, value in evaluation.means.items()},
         }
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from evidence_kit.experiments.model import ExperimentError, ExperimentSource, Parameters, Question
+from evidence_kit.text.passages import count_windows
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,13 @@ def check_questions(questions: Collection[Question], limits: Limits) -> None:
 def check_cut(sources: Collection[ExperimentSource], parameters: Parameters, limits: Limits) -> None:
     """Raise ExperimentError where the parameters cut the sources into too many passages.
 
-    They are counted by lengths alone; a cut that moves back to a grapheme border may make a few more.
+    They are counted as a run cuts them. A passage begins later than the one before it, so that there are
+    never more than code points: where even so many are allowed, nothing is counted.
     """
-    step = parameters.window - parameters.overlap
-    passages = 0
-    for source in sources:
-        length = len(source.text) - source.body_start
-        passages += -(-max(length - parameters.overlap, 1) // step) if length else 0
+    bodies = [source.text[source.body_start :] for source in sources]
+    if sum(map(len, bodies)) <= limits.passages:
+        return
+    passages = sum(count_windows(body, parameters.window, parameters.overlap) for body in bodies)
     advice = "请加大 window、减小 overlap 或减少资料"
     _check(
         passages, limits.passages, f"窗口 {parameters.window}、重叠 {parameters.overlap} 的资料块数", advice

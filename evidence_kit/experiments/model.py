@@ -13,12 +13,14 @@ from typing import Literal, get_args
 from evidence_kit.errors import EvidenceError
 from evidence_kit.sources.held import HeldSource, check_text
 from evidence_kit.sources.model import text_digest
+from evidence_kit.sources.validity import refuse_circle
 from evidence_kit.text.analysis import AnalyzerError, parse_analyzer
 
 Method = Literal["bm25", "tfidf_log", "tfidf_course"]
 JudgmentState = Literal["current", "stale", "unjudged"]
 
 GRADES = (0, 1, 2, 3)
+_SHOWN = 60  # characters of a wrong value in an error
 # The least and the most that a parameter may be. `overlap` must also be less than `window`.
 RANGES: Mapping[str, tuple[int, int]] = {
     "window": (1, 1_000_000),
@@ -32,6 +34,14 @@ RANGES: Mapping[str, tuple[int, int]] = {
 
 class ExperimentError(EvidenceError):
     """A record, or a request, that an experiment does not take."""
+
+
+class JudgmentError(ExperimentError):
+    """A judgment among several that an experiment does not take, and why."""
+
+    def __init__(self, question_id: str, source_id: str, reason: str) -> None:
+        super().__init__(f"判断 {question_id} 与 {source_id}：{reason}")
+        self.question_id, self.source_id, self.reason = question_id, source_id, reason
 
 
 # A source of an experiment is one of the store below: nothing is added to it here.
@@ -70,7 +80,8 @@ class Judgment:
     def __post_init__(self) -> None:
         if not _is_whole(self.grade) or self.grade not in GRADES:
             raise ExperimentError(
-                f"等级 {self.grade!r} 无效：请改为 0（不相关）、1（部分）、2（相关）或 3（关键）。"
+                f"{self.question_id} 与 {self.source_id} 的等级 {self.grade!r} 无效："
+                "请改为 0（不相关）、1（部分）、2（相关）或 3（关键）。"
             )
 
 
@@ -118,7 +129,8 @@ class Baseline:
 class Experiment:
     """Everything at one moment. Tuples are in order of id; ids are unique within each.
 
-    Raises ExperimentError where they are not, or where a judgment is of a question or source not there.
+    Raises ExperimentError where they are not, or where a judgment is of a question or source not there, and
+    SourceError where sources supersede each other in a circle.
     """
 
     name: str
@@ -136,6 +148,7 @@ class Experiment:
         _check_order("资料标识", [source.source_id for source in self.sources])
         _check_order("问题标识", [question.question_id for question in self.questions])
         _check_order("基线名称", [baseline.name for baseline in self.baselines])
+        refuse_circle({source.source_id: source.validity for source in self.sources})
         pairs = [(judgment.question_id, judgment.source_id) for judgment in self.judgments]
         _check_order("判断", pairs)
         questions = {question.question_id for question in self.questions}
@@ -171,21 +184,26 @@ class Experiment:
 
 def _problems(parameters: Parameters) -> Iterator[str]:
     if parameters.method not in get_args(Method):
-        yield f"method={parameters.method!r} 应为 {'、'.join(get_args(Method))} 之一"
+        yield f"method={_shown(parameters.method)} 应为 {'、'.join(get_args(Method))} 之一"
     try:
         grams = parse_analyzer(parameters.analyzer).name.startswith("char_ngrams")
         if parameters.method == "tfidf_course" and not grams:
             yield f"tfidf_course 只用 char_ngrams 分析器，不用 {parameters.analyzer}"
     except (AnalyzerError, TypeError):
-        yield f"analyzer={parameters.analyzer!r} 应为 words_han 或 char_ngrams(2,3) 这样的写法"
+        yield f"analyzer={_shown(parameters.analyzer)} 应为 words_han 或 char_ngrams(2,3) 这样的写法"
     for name, (least, most) in RANGES.items():
         value = getattr(parameters, name)
         real = name in ("k1", "b")
         right = _is_whole(value) or (real and isinstance(value, float) and math.isfinite(value))
         if not right or not least <= value <= most:
-            yield f"{name}={value!r} 应为 {least} 到 {most} 之间的{'数' if real else '整数'}"
+            yield f"{name}={_shown(value)} 应为 {least} 到 {most} 之间的{'数' if real else '整数'}"
         elif name == "overlap" and _is_whole(parameters.window) and value >= parameters.window:
             yield f"overlap={value} 应小于 window={parameters.window}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…（共 {len(text)} 个字符）"
 
 
 def _is_whole(value: object) -> bool:
@@ -244,8 +262,10 @@ class Run:
     """One run of an experiment's parameters over the sources in force on a day.
 
     `left_out` goes from a source id to the reason it is not in force; `undefined` from a measure to the
-    questions it is undefined for. `stale` counts judgments on old texts, `judged_out_of_force` current ones
-    of sources not in force on the day: neither takes part in a measure.
+    questions it is undefined for. `missing` are the questions without a hit, which score 0 where they have a
+    relevant judgment. `stale_pairs` are the (question id, source id) judged on old texts;
+    `judged_out_of_force` counts current judgments of sources not in force on the day: neither takes part in a
+    measure. Of the first k sources of each question, those unjudged and those stale are counted.
     """
 
     parameters: Parameters
@@ -255,6 +275,13 @@ class Run:
     results: tuple[QuestionResult, ...]
     means: Mapping[str, float | None]
     undefined: Mapping[str, tuple[str, ...]]
+    missing: tuple[str, ...]
     unjudged_in_top_k: int
-    stale: int
+    stale_in_top_k: int
+    stale_pairs: tuple[tuple[str, str], ...]
     judged_out_of_force: int = 0
+
+    @property
+    def stale(self) -> int:
+        """Return how many judgments are stale."""
+        return len(self.stale_pairs)

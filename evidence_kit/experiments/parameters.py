@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
-from typing import Any
+from typing import Any, get_args
 
-from evidence_kit.experiments.model import ExperimentError, Parameters
-from evidence_kit.finder.finder import METHODS, analyzer_of
+from evidence_kit.experiments.model import ExperimentError, Method, Parameters
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 NAMES = tuple(field.name for field in fields(Parameters))
 
@@ -22,8 +25,10 @@ def changed(parameters: Parameters, changes: Mapping[str, object]) -> Parameters
             raise ExperimentError(f"没有 {name!r} 这个参数：请改用 {'、'.join(NAMES)} 之一。")
     values: dict[str, Any] = dict(changes)
     method = values.get("method")
-    if method in METHODS and method != parameters.method and "analyzer" not in values:
-        values["analyzer"] = analyzer_of(method).name
+    if method in get_args(Method) and method != parameters.method and "analyzer" not in values:
+        from evidence_kit.index.weighting import default_analyzer  # what starts a command needs no index
+
+        values["analyzer"] = default_analyzer(str(method)).name
     return replace(parameters, **values)
 
 
@@ -47,9 +52,10 @@ def parameter_changes(before: Parameters, after: Parameters) -> dict[str, tuple[
 
 
 def _value(name: str, text: str) -> object:
-    """Return the number that a text writes; what is no number stays a text, which no number accepts."""
-    number = {"k1": float, "b": float, "method": str, "analyzer": str}.get(name, int)
-    try:
-        return number(text)
-    except ValueError:
-        return text
+    """Return the number that a text writes; what is no number stays a text, which no number accepts.
+
+    Python's own readers would take 1_00 for 100, other scripts' digits, `inf` and `nan`.
+    """
+    if name not in ("method", "analyzer") and _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if name in ("k1", "b") and _REAL.fullmatch(text) else text

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+from evidence_kit.experiments.limits import limits_of
 from evidence_kit.experiments.model import Baseline, Experiment, Judgment, Parameters, Question
 from evidence_kit.sources.store import KIND as SOURCE
 from evidence_kit.sources.store import source_body, source_of
@@ -52,10 +54,31 @@ def experiment_of(state: Iterable[Revision]) -> Experiment:
     for revision in state:
         if revision.body is not None:
             found.setdefault(revision.kind, {})[revision.record_id] = revision.body
-    try:
+    with intact():
         return _experiment(found)
-    except (KeyError, TypeError, ValueError) as error:
+
+
+@contextmanager
+def intact() -> Iterator[None]:
+    """Raise DamagedDatabaseError where a stored body has not the fields that its record is made of."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedDatabaseError(f"实验记录残缺（{error!r}）：请换用备份。") from error
+
+
+def check_body(kind: str, record_id: str, body: Body) -> None:
+    """Raise DamagedDatabaseError where a body of a source, question, parameters or settings is not whole."""
+    with intact():
+        if kind == SOURCE:
+            source_of(record_id, body)
+        elif kind == QUESTION:
+            Question(record_id, body["text"])
+        elif kind == PARAMETERS:
+            Parameters(**body)
+        elif kind == SETTINGS:
+            Experiment(body["name"])
+            limits_of(body["limits"])
 
 
 def _experiment(found: dict[str, dict[str, Body]]) -> Experiment:

@@ -69,7 +69,7 @@ def run(experiment: Experiment, as_of: date) -> Run:
         _result(question, found.hits(question.question_id), judged, evaluation)
         for question in experiment.questions
     )
-    top = (hit for result in results for hit in result.documents[: experiment.parameters.k])
+    top = [hit.state for result in results for hit in result.documents[: experiment.parameters.k]]
     current = sum(map(len, experiment.qrels().values()))
     return Run(
         parameters=experiment.parameters,
@@ -79,8 +79,10 @@ def run(experiment: Experiment, as_of: date) -> Run:
         results=results,
         means=evaluation.means,
         undefined=evaluation.undefined,
-        unjudged_in_top_k=sum(hit.grade is None for hit in top),
-        stale=len(experiment.judgments) - current,
+        missing=evaluation.missing,
+        unjudged_in_top_k=top.count("unjudged"),
+        stale_in_top_k=top.count("stale"),
+        stale_pairs=tuple(pair for pair, (_, state) in judged.items() if state == "stale"),
         judged_out_of_force=current - sum(map(len, qrels.values())),
     )
 

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evidence_kit.experiments.model import ExperimentError, ExperimentSource, Judgment, Question
-from evidence_kit.experiments.records import JUDGMENT, PARAMETERS, QUESTION, SETTINGS
+from evidence_kit.experiments.records import (
+    JUDGMENT,
+    PARAMETERS,
+    QUESTION,
+    SETTINGS,
+    check_body,
+    judgment_body,
+    judgment_id,
+)
 from evidence_kit.sources.documents import Document
 from evidence_kit.sources.store import KIND as SOURCE
-from evidence_kit.sources.store import source_of
+from evidence_kit.sources.store import put_sources, source_of
+from evidence_kit.sources.titles import repeated_title
 from evidence_kit.storage.revisions import Body, Changing
 
 _NAMES = {SOURCE: "资料", QUESTION: "问题", PARAMETERS: "参数", SETTINGS: "实验"}
 
 
 def standing_body(change: Changing, kind: str, record_id: str) -> Body:
-    """Return what stands of a record. Raises ExperimentError where there is none."""
+    """Return what stands of a record, whole. Raises ExperimentError where there is none."""
     found = change.latest(kind, record_id)
     if found is None or found.body is None:
         raise ExperimentError(f"没有{_NAMES[kind]} {record_id}：请检查标识。")
+    check_body(kind, record_id, found.body)
     return found.body
 
 
 def new_ids(change: Changing, kind: str, letter: str, count: int) -> tuple[str, ...]:
-    """Return ids that were never given, such as S001: they go on after the highest one of that form."""
-    taken: Iterable[re.Match[str] | None] = (
-        re.fullmatch(f"{letter}([0-9]{{1,9}})", name) for name in change.ids_ever(kind)
+    """Return ids that were never given, such as S001: they go on after the highest one of that form.
+
+    Of ids that came from elsewhere only those of up to nine digits are gone on from; none is given again.
+    """
+    taken = set(change.ids_ever(kind))
+    numbers = (re.fullmatch(f"{letter}([0-9]{{1,9}})", name) for name in taken)
+    first = 1 + max((int(match[1]) for match in numbers if match), default=0)
+    fresh = (
+        name for name in (f"{letter}{number:03}" for number in itertools.count(first)) if name not in taken
     )
-    first = 1 + max((int(match[1]) for match in taken if match), default=0)
-    return tuple(f"{letter}{number:03}" for number in range(first, first + count))
+    return tuple(itertools.islice(fresh, count))
 
 
 def held_from(document: Document, new: Mapping[str, str]) -> ExperimentSource:
@@ -48,6 +64,21 @@ def held_from(document: Document, new: Mapping[str, str]) -> ExperimentSource:
     )
 
 
+def with_text(source: ExperimentSource, text: str | Document) -> ExperimentSource:
+    """Return a source with another text; as it was where the text is the same."""
+    start, encoding = 0, "utf-8"
+    transformations: tuple[str, ...] = ()
+    if isinstance(text, Document):
+        start, encoding, transformations = text.body_start, text.encoding, text.transformations
+        text = text.text
+    if text == source.text:
+        return source
+    return replace(
+        source, text=text, body_start=start or repeated_title(text, source.title), encoding=encoding,
+        transformations=transformations,
+    )  # fmt: skip
+
+
 def fresh_judgment(
     change: Changing, question_id: str, source_id: str, grade: int, seen: tuple[str, str] | None
 ) -> Judgment:
@@ -60,6 +91,33 @@ def fresh_judgment(
     if seen is not None and seen[1] != judgment.source_sha256:
         raise change.stale(SOURCE, source_id)
     return judgment
+
+
+def put_documents(change: Changing, documents: Sequence[Document]) -> dict[str, str]:
+    """Write documents under new ids, and return those by the documents' own, in their order."""
+    ids = new_ids(change, SOURCE, "S", len(documents))
+    new = dict(zip((document.source_id for document in documents), ids, strict=True))
+    put_sources(change, [held_from(document, new) for document in documents])
+    return new
+
+
+def put_questions(change: Changing, texts: Sequence[str]) -> tuple[str, ...]:
+    """Write questions under new ids, and return those."""
+    ids = new_ids(change, QUESTION, "Q", len(texts))
+    for question_id, text in zip(ids, texts, strict=True):
+        change.put(QUESTION, question_id, {"text": Question(question_id, text).text})
+    return ids
+
+
+def put_judgment(
+    change: Changing, question_id: str, source_id: str, grade: int | None, *, expected: int | None = None,
+    seen: tuple[str, str] | None = None,
+) -> Judgment | None:  # fmt: skip
+    """Write a judgment of the texts that stand, or remove it (None)."""
+    judgment = fresh_judgment(change, question_id, source_id, 0 if grade is None else grade, seen)
+    body = None if grade is None else judgment_body(judgment)
+    change.put(JUDGMENT, judgment_id(question_id, source_id), body, expected=expected)
+    return None if grade is None else judgment
 
 
 def remove_judgments(change: Changing, key: str, value: str) -> None:

@@ -19,6 +19,7 @@ from evidence_kit.experiments.model import (
     ExperimentError,
     ExperimentSource,
     Judgment,
+    JudgmentError,
     Parameters,
     Question,
 )
@@ -39,15 +40,16 @@ from evidence_kit.experiments.records import (
 )
 from evidence_kit.experiments.steps import (
     fresh_judgment,
-    held_from,
-    new_ids,
+    put_documents,
+    put_judgment,
+    put_questions,
     remove_judgments,
     standing_body,
+    with_text,
 )
 from evidence_kit.sources.documents import Document
 from evidence_kit.sources.store import KIND as SOURCE
 from evidence_kit.sources.store import put_sources, source_of
-from evidence_kit.sources.titles import repeated_title
 from evidence_kit.sources.validity import Validity
 from evidence_kit.storage.connection import Database, new_database, open_database
 from evidence_kit.storage.revisions import Change, Changing, Clock, Revisions, utc_now
@@ -65,16 +67,17 @@ class ExperimentStore:
         cls, path: str | Path, name: str, *, limits: str = "default", clock: Clock = utc_now,
         holding: Experiment | None = None,
     ) -> ExperimentStore:  # fmt: skip
-        """Return a new experiment in a new file, written whole or not at all; see `restore` for `holding`."""
+        """Return a new experiment in a new file, written whole or not at all.
+
+        `holding` is what it holds from the start, its name before `name`: undo does not reach behind that.
+        """
         limits_of(limits)
-        experiment = Experiment(name)
+        experiment = holding or Experiment(name)
         with new_database(Path(path)) as database:
             store = cls(database, clock)
             with store._revisions.changing(f"新建实验（限额 {limits}）", undoable=False) as change:
-                change.put(SETTINGS, THE_ONE, {"name": name, "limits": limits})
-                change.put(PARAMETERS, THE_ONE, asdict(experiment.parameters))
-            if holding is not None:
-                store.restore(holding)
+                change.put(SETTINGS, THE_ONE, {"name": experiment.name, "limits": limits})
+                store._hold(change, experiment)
         return store
 
     @classmethod
@@ -91,10 +94,16 @@ class ExperimentStore:
     @property
     def limits(self) -> Limits:
         """Return the limits that were chosen when the experiment was made."""
+        return limits_of(self.profile)
+
+    @property
+    def profile(self) -> str:
+        """Return the name of those limits."""
         settings = self._revisions.latest(SETTINGS, THE_ONE)
         if settings is None or settings.body is None:
             raise ExperimentError("这个文件里没有实验：请先新建。")
-        return limits_of(settings.body["limits"])
+        profile: str = settings.body["limits"]
+        return profile
 
     def snapshot(self, known_at: datetime | None = None) -> Experiment:
         """Return the experiment as it is, or as it was recorded at an instant."""
@@ -120,6 +129,14 @@ class ExperimentStore:
         """Do again the last change that was undone."""
         return self._revisions.redo()
 
+    def rename(self, name: str) -> None:
+        """Give the experiment another name; undo reaches it."""
+        experiment = Experiment(name)
+        with self._revisions.changing(f"改名为 {name}") as change:
+            change.put(
+                SETTINGS, THE_ONE, {**standing_body(change, SETTINGS, THE_ONE), "name": experiment.name}
+            )
+
     # Sources.
 
     def import_documents(self, documents: Sequence[Document]) -> tuple[str, ...]:
@@ -131,23 +148,41 @@ class ExperimentStore:
         if not documents:
             raise ExperimentError("没有可以导入的资料：请检查文件。")
         with self._revisions.changing(f"导入 {len(documents)} 篇资料") as change:
-            ids = new_ids(change, SOURCE, "S", len(documents))
-            new = dict(zip((document.source_id for document in documents), ids, strict=True))
-            put_sources(change, [held_from(document, new) for document in documents])
+            ids = put_documents(change, documents)
             self._check_sources(change)
-        return ids
+        return tuple(ids.values())
+
+    def import_judged(
+        self, documents: Sequence[Document], questions: Sequence[tuple[str, Mapping[str, int]]]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Add documents, and questions judged on them, as one change; return the new ids of both.
+
+        A question is its text and its grades by the documents' own ids.
+        """
+        label = f"导入 {len(documents)} 篇资料和 {len(questions)} 个问题"
+        with self._revisions.changing(label) as change:
+            sources = put_documents(change, documents)
+            asked = put_questions(change, [text for text, _ in questions])
+            self._check_sources(change)
+            self._check_questions(change)
+            for question_id, (_, grades) in zip(asked, questions, strict=True):
+                for document_id, grade in grades.items():
+                    put_judgment(change, question_id, sources[document_id], grade)
+        return tuple(sources.values()), asked
 
     def edit_source(
-        self, source_id: str, *, title: str | None = None, text: str | None = None,
+        self, source_id: str, *, title: str | None = None, text: str | Document | None = None,
         validity: Validity | None = None, expected: int | None = None,
     ) -> ExperimentSource:  # fmt: skip
-        """Change what is given of a source and return it. A new text makes its judgments stale."""
+        """Change what is given of a source and return it. A new text makes its judgments stale.
+
+        A document gives its text, where its body begins and how it was decoded; not its title.
+        """
         with self._revisions.changing(f"修改资料 {source_id}") as change:
             source = source_of(source_id, standing_body(change, SOURCE, source_id))
             source = replace(source, title=source.title if title is None else title)
-            if text is not None and text != source.text:
-                start = repeated_title(text, source.title)
-                source = replace(source, text=text, body_start=start, encoding="utf-8", transformations=())
+            if text is not None:
+                source = with_text(source, text)
             if validity is not None:
                 source = replace(source, validity=validity)
             put_sources(change, [source], expected=expected)
@@ -166,9 +201,7 @@ class ExperimentStore:
     def add_questions(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Add questions as one change and return their new ids: Q001 and so on, never given twice."""
         with self._revisions.changing(f"新增 {len(texts)} 个问题") as change:
-            ids = new_ids(change, QUESTION, "Q", len(texts))
-            for question_id, text in zip(ids, texts, strict=True):
-                change.put(QUESTION, question_id, {"text": Question(question_id, text).text})
+            ids = put_questions(change, texts)
             self._check_questions(change)
         return ids
 
@@ -201,13 +234,19 @@ class ExperimentStore:
         """
         said = "清除" if grade is None else grade
         with self._revisions.changing(f"判断 {question_id} 与 {source_id}：{said}") as change:
-            return _judge(change, question_id, source_id, grade, expected=expected, seen=seen)
+            return put_judgment(change, question_id, source_id, grade, expected=expected, seen=seen)
 
     def judge_all(self, grades: Mapping[tuple[str, str], int | None]) -> None:
-        """Judge several (question id, source id) as one change, all or none, as `judge` does each."""
+        """Judge several (question id, source id) as one change, all or none, as `judge` does each.
+
+        Raises JudgmentError, which names the one that is refused.
+        """
         with self._revisions.changing(f"判断 {len(grades)} 处") as change:
             for (question_id, source_id), grade in grades.items():
-                _judge(change, question_id, source_id, grade)
+                try:
+                    put_judgment(change, question_id, source_id, grade)
+                except ExperimentError as error:
+                    raise JudgmentError(question_id, source_id, error.message) from None
 
     def confirm(self, question_id: str, source_id: str, *, expected: int | None = None) -> Judgment:
         """Let a stale judgment count again, as one of the texts that stand now, with its grade."""
@@ -219,6 +258,15 @@ class ExperimentStore:
             fresh = fresh_judgment(change, question_id, source_id, found.body["grade"], None)
             change.put(JUDGMENT, key, judgment_body(fresh), expected=expected)
         return fresh
+
+    def confirm_all(self) -> tuple[Judgment, ...]:
+        """Confirm every stale judgment, as one change, and return them as they stand now."""
+        with self._revisions.changing("确认全部待复核的判断") as change:
+            experiment = experiment_of(change.state())
+            stale = [each for each in experiment.judgments if experiment.state(each) == "stale"]
+            change.label = f"确认全部 {len(stale)} 条待复核的判断"
+            fresh = [put_judgment(change, each.question_id, each.source_id, each.grade) for each in stale]
+        return tuple(judgment for judgment in fresh if judgment is not None)
 
     # Parameters, baselines, views.
 
@@ -249,18 +297,21 @@ class ExperimentStore:
     def restore(self, experiment: Experiment) -> None:
         """Let the store hold exactly this experiment, ids kept, as one change; its limits stay."""
         with self._revisions.changing(f"还原实验 {experiment.name}") as change:
-            limits = self._limits(change)
-            settings = {**standing_body(change, SETTINGS, THE_ONE), "name": experiment.name}
-            records = [(SETTINGS, THE_ONE, settings), *records_of(experiment)]
-            kept = {(kind, record_id) for kind, record_id, _ in records}
-            for revision in change.state():
-                if (revision.kind, revision.record_id) not in kept:
-                    change.put(revision.kind, revision.record_id, None)
-            for kind, record_id, body in records:
-                change.put(kind, record_id, body)
-            check_sources(experiment.sources, limits)
-            check_questions(experiment.questions, limits)
-            check_cut(experiment.sources, experiment.parameters, limits)
+            self._hold(change, experiment)
+
+    def _hold(self, change: Changing, experiment: Experiment) -> None:
+        limits = self._limits(change)
+        settings = {**standing_body(change, SETTINGS, THE_ONE), "name": experiment.name}
+        records = [(SETTINGS, THE_ONE, settings), *records_of(experiment)]
+        kept = {(kind, record_id) for kind, record_id, _ in records}
+        for revision in change.state():
+            if (revision.kind, revision.record_id) not in kept:
+                change.put(revision.kind, revision.record_id, None)
+        for kind, record_id, body in records:
+            change.put(kind, record_id, body)
+        check_sources(experiment.sources, limits)
+        check_questions(experiment.questions, limits)
+        check_cut(experiment.sources, experiment.parameters, limits)
 
     def _limits(self, change: Changing) -> Limits:
         return limits_of(standing_body(change, SETTINGS, THE_ONE)["limits"])
@@ -272,14 +323,3 @@ class ExperimentStore:
 
     def _check_questions(self, change: Changing) -> None:
         check_questions(experiment_of(change.state()).questions, self._limits(change))
-
-
-def _judge(
-    change: Changing, question_id: str, source_id: str, grade: int | None, *, expected: int | None = None,
-    seen: tuple[str, str] | None = None,
-) -> Judgment | None:  # fmt: skip
-    """Write a judgment, or remove it (None)."""
-    judgment = fresh_judgment(change, question_id, source_id, 0 if grade is None else grade, seen)
-    body = None if grade is None else judgment_body(judgment)
-    change.put(JUDGMENT, judgment_id(question_id, source_id), body, expected=expected)
-    return None if grade is None else judgment

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from evidence_kit.finder.errors import FinderError
 from evidence_kit.finder.explanation import MatchedTerm, explain
 from evidence_kit.finder.passages import Located, MemoryPassages, Passages
-from evidence_kit.index.weighting import parse_weighting
+from evidence_kit.index.weighting import METHODS, default_analyzer, parse_weighting
 from evidence_kit.sources.documents import Document
-from evidence_kit.text.analysis import Analyzer, char_ngrams, words_han
 
 if TYPE_CHECKING:
     from evidence_kit.index import Hit, Index
 
-METHODS = ("bm25", "tfidf_log", "tfidf_course")
 MOST_FINDINGS = 20
 
 CAUTION = (
@@ -76,14 +74,14 @@ class Finder:
         self._passages = passages
         self._index = index
         self._method = check_method(method)
-        self._analyzer = analyzer_of(method)
+        self._analyzer = default_analyzer(method)
 
     @classmethod
     def of(cls, documents: Iterable[Document], method: str = "bm25") -> Finder:
         """Return a finder in memory. Raises FinderError where the documents hold nothing to find."""
         from evidence_kit.index import Index
 
-        analyzer = analyzer_of(check_method(method))
+        analyzer = default_analyzer(check_method(method))
         passages = MemoryPassages(documents)
         # Without ids ties go by position, and positions go by source id, then by start.
         return cls(passages, Index.build(passages.texts(), weighting=method, analyzer=analyzer), method)
@@ -128,11 +126,6 @@ class Finder:
         weighting = parse_weighting(self._method)
         terms = explain(asked, quote, self._analyzer, weighting, self._index.statistics)
         return _Match(hit.position, hit.score, terms)
-
-
-def analyzer_of(method: str) -> Analyzer:
-    """Return the analyzer that goes with a method."""
-    return char_ngrams(2, 3) if method == "tfidf_course" else words_han
 
 
 def check_method(method: str) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidence_kit.errors import EvidenceError, os_reason
-from evidence_kit.finder.finder import METHODS, Finder, Findings
+from evidence_kit.finder.finder import Finder, Findings
+from evidence_kit.index.weighting import METHODS
 from evidence_kit.sources.readers import read_sources
 from evidence_kit.sources.strict_json import Fields, parse_json
 from evidence_kit.sources.visible import visible

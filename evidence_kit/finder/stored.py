@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidence_kit.finder.errors import FinderError
-from evidence_kit.finder.finder import Finder, analyzer_of, check_method
+from evidence_kit.finder.finder import Finder, check_method
 from evidence_kit.finder.passage_files import StoredPassages, write_passages
 from evidence_kit.finder.passages import MemoryPassages
 from evidence_kit.index.errors import IndexFormatError
@@ -21,6 +21,7 @@ from evidence_kit.index.generations import (
     replace_generation,
     verify_generation,
 )
+from evidence_kit.index.weighting import default_analyzer
 from evidence_kit.sources.documents import REASONS, Document
 from evidence_kit.sources.visible import visible
 
@@ -50,7 +51,7 @@ def build_stored(
     """
     from evidence_kit.index import Index
 
-    analyzer = analyzer_of(check_method(method))
+    analyzer = default_analyzer(check_method(method))
     passages = MemoryPassages(documents)
     _check_folder(folder)
 

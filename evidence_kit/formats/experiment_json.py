@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any, TypeVar, cast
 
-from evidence_kit.experiments.baseline import CONDITIONS
+from evidence_kit.experiments.baseline import CONDITIONS, parameters_digest
 from evidence_kit.experiments.limits import PROFILES, Limits, check_restore
 from evidence_kit.experiments.model import (
     Baseline,
@@ -19,9 +19,10 @@ from evidence_kit.experiments.model import (
     Parameters,
     Question,
 )
+from evidence_kit.measures.ranking import mean, parse_measure
 from evidence_kit.sources.days import parse_day
 from evidence_kit.sources.strict_json import Fields, parse_json
-from evidence_kit.sources.validity import Status, Validity
+from evidence_kit.sources.validity import Status, Validity, refuse_circle
 
 SCHEMA = "evidence-experiment/1"
 
@@ -71,6 +72,8 @@ def experiment_from_json(data: bytes, name: str, limits: Limits = PROFILES["defa
     keys = ("schema", "name", "parameters", "sources", "questions", "judgments", "baselines", "views")
     fields.only(*keys)
     sources = _records(fields, "sources", _source, _source_key, "source_id")
+    with fields.within("sources"):
+        refuse_circle({source.source_id: source.validity for source in sources})
     questions = _records(fields, "questions", _question, _question_key, "question_id")
     judgments = _judgments(fields, questions, sources)
     parameters = _parameters(fields.record("parameters"))
@@ -235,7 +238,7 @@ def _baseline(fields: Fields) -> Baseline:
     digests = fields.record("digests")
     digests.only(*CONDITIONS)
     results = fields.record("per_question")
-    return Baseline(
+    baseline = Baseline(
         name=_filled(fields, "name"),
         as_of=as_of,
         parameters=_parameters(fields.record("parameters")),
@@ -243,15 +246,39 @@ def _baseline(fields: Fields) -> Baseline:
         means=_values(fields.record("means")),
         per_question={key: _values(results.record(key)) for key in results.names()},
     )
+    with fields.within():
+        _check_baseline(baseline)
+    return baseline
+
+
+def _check_baseline(baseline: Baseline) -> None:
+    """Raise ExperimentError where a baseline contradicts itself."""
+    for question_id, values in baseline.per_question.items():
+        if set(values) != set(baseline.means):
+            raise ExperimentError(f"问题 {question_id} 的指标与 means 的指标不同：请用原样的导出文件")
+    for name, value in baseline.means.items():
+        right = mean(values[name] for values in baseline.per_question.values())
+        if value != right:
+            raise ExperimentError(f"指标 {name} 的均值是 {value}，各题的均值却是 {right}：请用原样的导出文件")
+    if baseline.digests["parameters"] != parameters_digest(baseline.parameters):
+        raise ExperimentError("参数的摘要与参数不符：请用原样的导出文件")
 
 
 def _values(fields: Fields) -> dict[str, float | None]:
-    return {key: fields.number(key) if fields.has(key) else None for key in fields.names()}
+    """Return the values of measures, which lie between 0 and 1."""
+    found: dict[str, float | None] = {}
+    for key in fields.names():
+        with fields.within(key):
+            parse_measure(key)
+        found[key] = fields.number(key) if fields.has(key) else None
+        if not 0 <= (found[key] or 0) <= 1:
+            raise fields.wrong(key, "应在 0 与 1 之间")
+    return found
 
 
 def _filled(fields: Fields, key: str) -> str:
     value = fields.string(key)
-    if not value:
+    if not value.strip():
         raise fields.wrong(key, "不能为空")
     return value
 

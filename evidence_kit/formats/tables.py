@@ -17,7 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.model import QuestionResult, Run
-from evidence_kit.formats.words import STATE_WORDS, UNDEFINED, WHY_UNDEFINED, six_digits
+from evidence_kit.formats.notes import conditions, counted, omissions
+from evidence_kit.formats.words import STATE_WORDS, UNDEFINED, WHY_UNDEFINED
+from evidence_kit.measures.digits import six_digits
 from evidence_kit.sources.model import SourceError, decode_text
 
 _BOM = "\ufeff"
@@ -76,7 +78,10 @@ def read_table(data: bytes, name: str) -> list[list[str]]:
 
 
 def measures_table(run: Run) -> bytes:
-    """Return each question's measures and their means: an undefined one is an empty cell, with its reason."""
+    """Return each question's measures, their means, and how many questions are in each; then what to know.
+
+    An undefined one is an empty cell, with its reason.
+    """
     names = list(run.means)
     rows: list[Sequence[Cell]] = [
         [
@@ -88,7 +93,10 @@ def measures_table(run: Run) -> bytes:
         ]
         for result in run.results
     ]
+    numbers = counted(run)
     rows.append(["均值", None, None, *_values(run.means, names), _left_out(run)])
+    rows.append(["计入均值的问题数", None, None, *(numbers[name] for name in names), None])
+    rows.extend(["说明", *[None] * (2 + len(names)), note] for note in (conditions(run), *omissions(run)))
     return write_table(["行", "问题标识", "问题", *names, "说明"], rows)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from evidence_kit.errors import EvidenceError
-from evidence_kit.measures.ranking import MAX_GRADE, Qrels, Run, rank
+from evidence_kit.measures.ranking import MAX_GRADE, Qrels, Scores, rank
 from evidence_kit.sources.model import decode_text
 from evidence_kit.sources.visible import visible
 
@@ -37,8 +37,8 @@ class TrecError(EvidenceError):
 def parse_qrels(data: bytes, name: str) -> dict[str, dict[str, int]]:
     """Return question id -> document id -> grade; negative grades stay as they are.
 
-    Raises TrecError naming `name` and the line: wrong number of fields, a grade that is no integer up to
-    `MAX_GRADE`, a document judged twice, or nothing at all.
+    Raises TrecError naming `name` and the line: wrong number of fields, a BOM within the file, a
+    grade that is no integer up to `MAX_GRADE`, a document judged twice, or nothing at all.
     """
     qrels: dict[str, dict[str, int]] = {}
     for number, (question, _, document, grade) in _lines(data, name, _QRELS_FORM):
@@ -48,11 +48,19 @@ def parse_qrels(data: bytes, name: str) -> dict[str, dict[str, int]]:
     return qrels
 
 
+def line_of_judgment(data: bytes, name: str, question_id: str, document_id: str) -> int | None:
+    """Return the line, from 1, that judges a document for a question; None where none does."""
+    for number, (question, _, document, _) in _lines(data, name, _QRELS_FORM):
+        if (question, document) == (question_id, document_id):
+            return number
+    return None
+
+
 def parse_run(data: bytes, name: str) -> dict[str, dict[str, float]]:
     """Return question id -> document id -> score.
 
-    Raises TrecError naming `name` and the line: wrong number of fields, a score that is no finite number, a
-    document returned twice for a question, or nothing at all.
+    Raises TrecError naming `name` and the line: wrong number of fields, a BOM within the file, a
+    score that is no finite number, a document returned twice for a question, or nothing at all.
     """
     run: dict[str, dict[str, float]] = {}
     for number, (question, _, document, _, score, _) in _lines(data, name, _RUN_FORM):
@@ -75,7 +83,7 @@ def qrels_to_trec(qrels: Qrels) -> str:
     )
 
 
-def run_to_trec(run: Run, tag: str) -> str:
+def run_to_trec(run: Scores, tag: str) -> str:
     """Return a run as TREC text, best first, with the ranks that this kit gives; `parse_run` gives it back.
 
     A question without documents has no line. Raises TrecError where an id or the tag is empty or holds a
@@ -101,6 +109,8 @@ def _lines(data: bytes, name: str, form: str) -> Iterator[tuple[int, list[str]]]
             continue
         if len(fields) != width:
             raise _wrong(name, number, f"有 {len(fields)} 列，应有 {width} 列（{form}）")
+        if "\ufeff" in line:
+            raise _wrong(name, number, "含有 BOM（U+FEFF），可能是几个文件首尾相接")
         empty = False
         yield number, fields
     if empty:

@@ -32,8 +32,3 @@ CONDITION_WORDS = {
 STEP_WORDS = {"bom_removed": "去掉了开头的 BOM"}
 UNDEFINED = "未定义"
 WHY_UNDEFINED = "在用的资料里没有一份被有效判断为相关（1 至 3 级）"
-
-
-def six_digits(value: float) -> str:
-    """Return a measure or score as every output shows it: six digits after the point, no exponent, no -0."""
-    return f"{round(value, 6) + 0.0:.6f}"

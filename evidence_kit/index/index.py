@@ -17,8 +17,8 @@ from evidence_kit.index.identity import checked_ids
 from evidence_kit.index.plain import PlainEngine, Scored
 from evidence_kit.index.splitting import splitter_of
 from evidence_kit.index.statistics import IndexStatistics
-from evidence_kit.index.weighting import Weighting, parse_weighting, rank_score
-from evidence_kit.text.analysis import Analyzer, char_ngrams, parse_analyzer, words_han
+from evidence_kit.index.weighting import Weighting, default_analyzer, parse_weighting, rank_score
+from evidence_kit.text.analysis import Analyzer, parse_analyzer
 
 if TYPE_CHECKING:
     from evidence_kit.index.array_engine import ArrayEngine
@@ -163,7 +163,7 @@ class Index:
 
 def _checked_analyzer(analyzer: object, weighting: Weighting) -> Analyzer:
     if analyzer is None:
-        return char_ngrams(2, 3) if weighting.name == "tfidf_course" else words_han
+        return default_analyzer(weighting)
     if isinstance(analyzer, str):
         return parse_analyzer(analyzer)
     if isinstance(analyzer, type) or not isinstance(analyzer, Analyzer):

@@ -18,6 +18,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evidence_kit.index.errors import IndexInputError
+from evidence_kit.text.analysis import Analyzer, char_ngrams, words_han
+
+# The weightings by the names that people choose them by.
+METHODS = ("bm25", "tfidf_log", "tfidf_course")
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,11 @@ def parse_weighting(weighting: str | Weighting) -> Weighting:
         except ValueError:
             pass
     raise IndexInputError(f"权重方法 {weighting!r} 无法识别：请改用 tfidf_course、tfidf_log 或 bm25")
+
+
+def default_analyzer(weighting: str | Weighting) -> Analyzer:
+    """Return the analyzer that goes with a weighting where none is named: the course core's has its own."""
+    return char_ngrams(2, 3) if parse_weighting(weighting).name == "tfidf_course" else words_han
 
 
 def norm(values: Iterable[float]) -> float:

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from evidence_kit.measures.ranking import Evaluation, Measure, MeasureError, mean
 
 ROUNDS = 10_000
+SEED = 20261130
+# Of fewer values a percentile interval is much too narrow: docs/formulas.md says how often it would hold.
+LEAST_FOR_INTERVAL = 10
 # Up to so many questions that differ, all 2^n signs are tried; beyond, ROUNDS are drawn.
 EXACT_UP_TO = 16
 # Sums that differ by rounding alone are equal; values of measures lie between 0 and 1.
@@ -31,11 +34,12 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """One measure of two runs over the questions for which it is defined in both.
 
     `difference` is the second mean less the first; it, `p_value` and both means are None where no question
-    counts, `interval` where fewer than two do. `exact` says that every assignment of signs was tried.
+    counts, `interval` where fewer than `LEAST_FOR_INTERVAL` do. `exact` says that every assignment of signs
+    was tried; else the test drew `rounds` of them, by `seed`. The interval always rests on both.
     """
 
     measure: str
@@ -59,7 +63,7 @@ def compare(
     seed: int,
     rounds: int = ROUNDS,
     progress: Progress = lambda done, whole: None,
-) -> Comparison:
+) -> PairedComparison:
     """Return how `second` differs from `first` in one measure, question by question.
 
     `left_out` names the questions of either evaluation for which the measure is not defined in both.
@@ -81,7 +85,7 @@ def compare(
     interval = bootstrap_interval(
         differences, seed=seed, rounds=rounds, progress=lambda done, whole: progress(whole + done, 2 * whole)
     )
-    return Comparison(
+    return PairedComparison(
         measure=name,
         questions=len(pairs),
         left_out=tuple(left_out),
@@ -135,19 +139,36 @@ def bootstrap_interval(
     rounds: int = ROUNDS,
     progress: Progress = lambda done, whole: None,
 ) -> Interval | None:
-    """Return the 95 % percentile interval of the mean of `values`; None where there are fewer than two.
+    """Return the 95 % percentile interval of the mean of `values`; None of fewer than `LEAST_FOR_INTERVAL`.
 
     Means of `rounds` samples with replacement; their 2.5th and 97.5th percentiles, interpolated linearly
     (Efron & Tibshirani 1993, chapter 13).
     """
+    return grouped_interval([(value,) for value in values], seed=seed, rounds=rounds, progress=progress)
+
+
+def grouped_interval(
+    groups: Sequence[Sequence[float]],
+    *,
+    seed: int,
+    rounds: int = ROUNDS,
+    progress: Progress = lambda done, whole: None,
+) -> Interval | None:
+    """Return the interval of the mean of all values where those of a group are not independent.
+
+    As `bootstrap_interval`, but whole groups are drawn, such as all questions of a paragraph (Davison &
+    Hinkley 1997, section 3.8); None of fewer than `LEAST_FOR_INTERVAL` groups. Empty groups do not count.
+    """
     _check(seed, rounds)
-    if len(values) < 2:
+    filled = [(math.fsum(group), len(group)) for group in groups if group]
+    if len(filled) < LEAST_FOR_INTERVAL:
         return None
     draw = random.Random(seed).random  # noqa: S311
-    count = len(values)
+    count = len(filled)
     means = []
     for done in range(1, rounds + 1):
-        means.append(math.fsum([values[int(draw() * count)] for _ in range(count)]) / count)
+        drawn = [filled[int(draw() * count)] for _ in range(count)]
+        means.append(math.fsum(total for total, _ in drawn) / sum(size for _, size in drawn))
         progress(done, rounds)
     cuts = statistics.quantiles(means, n=40, method="inclusive")
     return Interval(cuts[0], cuts[-1])

@@ -19,7 +19,7 @@ from evidence_kit.sources.visible import visible
 MAX_GRADE = 30
 
 Qrels = Mapping[str, Mapping[str, int]]
-Run = Mapping[str, Mapping[str, float]]
+Scores = Mapping[str, Mapping[str, float]]  # a run: question id -> document id -> score
 
 
 class MeasureError(EvidenceError):
@@ -27,7 +27,7 @@ class MeasureError(EvidenceError):
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedRanking:
     """One question's ranking, best first, as grades (None: nobody judged it), and all grades given.
 
     `judged` is sorted, highest first.
@@ -50,23 +50,23 @@ def _is_relevant(grade: int | None) -> bool:
     return grade is not None and grade >= 1
 
 
-def _recall(graded: Graded, k: int) -> float:
+def _recall(graded: GradedRanking, k: int) -> float:
     """Relevant documents in the first k over all known relevant ones (Manning et al., IIR, 8.3)."""
     return graded.relevant(k) / graded.all_relevant
 
 
-def _precision(graded: Graded, k: int) -> float:
+def _precision(graded: GradedRanking, k: int) -> float:
     """Relevant documents in the first k over k, also where fewer than k came back (IIR, 8.4)."""
     return graded.relevant(k) / k
 
 
-def _reciprocal_rank(graded: Graded, k: int) -> float:
+def _reciprocal_rank(graded: GradedRanking, k: int) -> float:
     """One over the rank of the first relevant document within the first k, else 0 (Voorhees 1999)."""
     ranks = (rank for rank, grade in enumerate(graded.ranked[:k], 1) if _is_relevant(grade))
     return 1.0 / next(ranks, math.inf)
 
 
-def _ndcg(graded: Graded, k: int) -> float:
+def _ndcg(graded: GradedRanking, k: int) -> float:
     """DCG of the first k over DCG of the best k of all judged documents (Järvelin & Kekäläinen 2002)."""
     return _dcg(graded.ranked[:k]) / _dcg(graded.judged[:k])
 
@@ -80,19 +80,19 @@ def _dcg(grades: Sequence[int | None]) -> float:
     )
 
 
-def _average_precision(graded: Graded, k: int) -> float:
+def _average_precision(graded: GradedRanking, k: int) -> float:
     """Mean over all known relevant documents of the precision at their rank, 0 where not found (IIR, 8.4)."""
     ranks = [rank for rank, grade in enumerate(graded.ranked[:k], 1) if _is_relevant(grade)]
     return math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / graded.all_relevant
 
 
-def _judged(graded: Graded, k: int) -> float:
+def _judged(graded: GradedRanking, k: int) -> float:
     """Judged documents among the first k over how many those are: fewer than k where fewer came back."""
     first = graded.ranked[:k]
     return sum(grade is not None for grade in first) / len(first) if first else 0.0
 
 
-_FORMULAS: dict[str, Callable[[Graded, int], float]] = {
+_FORMULAS: dict[str, Callable[[GradedRanking, int], float]] = {
     "Recall": _recall,
     "MRR": _reciprocal_rank,
     "nDCG": _ndcg,
@@ -105,15 +105,27 @@ _FORMS = "Recall@k、MRR@k、nDCG@k、P@k、AP、Judged@k（k 为 1 到 999999 �
 
 @dataclass(frozen=True, repr=False)
 class Measure:
-    """A measure: `nDCG@3` makes it, its repr `nDCG@3` is its identity. AP has no `k`: the whole ranking."""
+    """A measure: `nDCG@3` makes it, its repr `nDCG@3` is its identity. AP has no `k`: the whole ranking.
+
+    Raises MeasureError where there is no such measure.
+    """
 
     name: str
     k: int | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.name not in _FORMULAS:
+            raise MeasureError(f"指标 {visible(repr(self.name))} 无法识别：请改用 {_FORMS}")
+        if self.name == "AP":
+            if self.k is not None:
+                raise MeasureError("AP 看整份排名，没有 k：请写成 AP")
+        elif isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= 999_999:
+            raise MeasureError(f"{self.name}@k 的 k 不对：请给出 1 到 999999 的整数")
+
     def __repr__(self) -> str:
         return self.name if self.k is None else f"{self.name}@{self.k}"
 
-    def value(self, graded: Graded) -> float | None:
+    def value(self, graded: GradedRanking) -> float | None:
         """Return the measure of one question, 0 to 1; None where it is undefined: nothing is relevant.
 
         Judged@k speaks of the judgments alone and is never undefined.
@@ -124,18 +136,16 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A measure that still lacks its k: `nDCG @ 3` is a Measure."""
+class MeasureFamily:
+    """Measures that differ in k alone: `nDCG @ 3` is one of them."""
 
     name: str
 
     def __matmul__(self, k: int) -> Measure:
-        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= 999_999:
-            raise MeasureError(f"{self.name}@{k!r} 的 k 不对：请给出 1 到 999999 的整数")
         return Measure(self.name, k)
 
 
-Recall, MRR, nDCG, P, Judged = map(Cut, ("Recall", "MRR", "nDCG", "P", "Judged"))  # noqa: N816
+Recall, MRR, nDCG, P, Judged = map(MeasureFamily, ("Recall", "MRR", "nDCG", "P", "Judged"))  # noqa: N816
 AP = Measure("AP")
 
 
@@ -144,7 +154,7 @@ def parse_measure(declaration: str) -> Measure:
     if declaration == repr(AP):
         return AP
     if match := re.fullmatch(r"(Recall|MRR|nDCG|P|Judged)@([1-9][0-9]{0,5})", declaration):
-        return Cut(match[1]) @ int(match[2])
+        return Measure(match[1], int(match[2]))
     raise MeasureError(f"指标 {visible(repr(declaration))} 无法识别：请改用 {_FORMS}")
 
 
@@ -165,7 +175,7 @@ class Evaluation:
     per_question: Mapping[str, Mapping[str, float | None]]  # question id -> measure -> value
 
 
-def evaluate(qrels: Qrels, run: Run, measures: Iterable[Measure]) -> Evaluation:
+def evaluate(qrels: Qrels, run: Scores, measures: Iterable[Measure]) -> Evaluation:
     """Return the measures of `run` (question id -> document id -> score) over the questions of `qrels`.
 
     Documents rank as in `rank`. A grade below 1 is not relevant and has no gain. Raises MeasureError where a
@@ -176,7 +186,7 @@ def evaluate(qrels: Qrels, run: Run, measures: Iterable[Measure]) -> Evaluation:
     _check(run, _score_problem)
     per_question = {}
     for question_id in sorted(qrels):
-        graded = grade(qrels[question_id], run.get(question_id, {}))
+        graded = rank_grades(qrels[question_id], run.get(question_id, {}))
         per_question[question_id] = {repr(measure): measure.value(graded) for measure in wanted}
     columns = {
         repr(measure): {name: values[repr(measure)] for name, values in per_question.items()}
@@ -195,10 +205,10 @@ def evaluate(qrels: Qrels, run: Run, measures: Iterable[Measure]) -> Evaluation:
     )
 
 
-def grade(judgments: Mapping[str, int], scores: Mapping[str, float]) -> Graded:
+def rank_grades(judgments: Mapping[str, int], scores: Mapping[str, float]) -> GradedRanking:
     """Return one question's ranking as grades."""
     best = tuple(sorted(judgments.values(), reverse=True))
-    return Graded(tuple(map(judgments.get, rank(scores))), best)
+    return GradedRanking(tuple(map(judgments.get, rank(scores))), best)
 
 
 def rank(scores: Mapping[str, float]) -> list[str]:

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evidence_kit.experiments.model import Run
-from evidence_kit.formats.words import six_digits
+from evidence_kit.measures.digits import six_digits
 from evidence_kit.reports.errors import ReportError, missing
 from evidence_kit.reports.fonts import Letters, find_letters, label
 

@@ -25,8 +25,8 @@ from evidence_kit.formats.words import (
     STEP_WORDS,
     UNDEFINED,
     WHY_UNDEFINED,
-    six_digits,
 )
+from evidence_kit.measures.digits import six_digits
 from evidence_kit.reports.errors import ReportError, missing
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from datetime import date, datetime, timedelta, timezone, tzinfo
+import re
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 
 from evidence_kit.sources.model import SourceError
 
@@ -11,6 +12,11 @@ ZONE_SETTING = "EVIDENCE_TIMEZONE"
 DEFAULT_ZONE = "Asia/Shanghai"
 # Without a time zone database: the default zone has had this offset, and no summer time, since 1991.
 _DEFAULT_OFFSET = timezone(timedelta(hours=8), DEFAULT_ZONE)
+# Not `fromisoformat`: each Python reads other spellings with it.
+_INSTANT = re.compile(
+    "([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    "(?:T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,6}))?)?(?:(Z)|([+-])([0-9]{2}):([0-9]{2}))?)?"
+)
 
 
 def zone() -> tzinfo:
@@ -54,14 +60,29 @@ def parse_instant(text: str) -> datetime:
 
     A day alone is its last microsecond: what was known at the end of that day. Raises SourceError.
     """
+    match = _INSTANT.fullmatch(text)
     try:
-        if len(text) == len("2026-11-30"):
-            day = parse_day(text)
-            instant = datetime(day.year, day.month, day.day, 23, 59, 59, 999999)
-        else:
-            instant = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        if match is None:
+            raise ValueError
+        return _instant(*match.groups())
     except (ValueError, SourceError):
         raise SourceError(
             f"时刻 {text!r} 无效：请写成 2026-11-30 或 2026-11-30T12:00:00+08:00 这样。"
         ) from None
-    return instant if instant.utcoffset() is not None else instant.replace(tzinfo=zone())
+
+
+def _instant(
+    written: str, hour: str | None, minute: str, second: str | None, part: str | None, utc: str | None,
+    sign: str | None, hours: str, minutes: str,
+) -> datetime:  # fmt: skip
+    day = parse_day(written)
+    clock = time(23, 59, 59, 999999)
+    if hour is not None:
+        clock = time(int(hour), int(minute), int(second or 0), int((part or "").ljust(6, "0")))
+    there: tzinfo = zone() if utc is None else timezone.utc
+    if sign is not None:
+        if int(minutes) > 59:
+            raise ValueError
+        offset = timedelta(hours=int(hours), minutes=int(minutes))
+        there = timezone(-offset if sign == "-" else offset)
+    return datetime.combine(day, clock, there)

@@ -2,8 +2,8 @@
 
 A BOM decides (UTF-8, UTF-16, GB18030). Without one, what is valid UTF-8 is UTF-8. What is left is read
 strictly as GB18030 and as Big5; of the readings without an error the more plausible one is taken, see
-`plausibility.py` for how that is measured and how often it is right. Nothing is ever replaced or skipped:
-where no reading is without an error, the file is refused with the offset of the byte that stopped each.
+`plausibility.py` for how that is measured. Nothing is ever replaced or skipped: where no reading is without
+an error, the file is refused with the offset of the byte that stopped each.
 
 Decisions. GB18030 stands for GB2312 and GBK, which it contains, four-byte sequences included. Big5 is
 Windows' (code page 950, which is what Big5 files are written with). Big5-HKSCS is tried only where Big5
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from evidence_kit.sources.model import BOM_REMOVED, SourceError
-from evidence_kit.sources.plausibility import Plausibility, plausibility
+from evidence_kit.sources.plausibility import Plausibility, frequent_share, plausibility
 
 Evidence = Literal["bom", "valid", "statistics", "thin", "named"]
 
@@ -46,6 +46,7 @@ _PREVIEW = 24  # characters
 _SAMPLE = 8192  # bytes, an even number: enough to know UTF-16 by
 _SURE = 1.5  # by how many whole characters' weight the first reading must lead
 _PLAUSIBLE = 0.45  # the least mean weight of real Chinese text, see plausibility.py
+_FREQUENT = 0.15  # the least share of frequent characters that leaves no doubt that it is Chinese
 _FEW = 6  # so many characters of two bytes can be valid UTF-8 by accident
 _MANY = 20  # so many of three bytes cannot
 _NULS = 8  # one NUL in so many bytes is no text
@@ -64,7 +65,7 @@ class Decoded:
     """A text as decoded once.
 
     `encoding` is one of `NAMES`. `evidence` says what it rests on: `bom`, `valid` (valid UTF-8),
-    `statistics`, `thin` (statistics of too little text, or two readings alike) or `named` (by the caller).
+    `statistics`, `thin` (too little text, two readings alike, or hardly Chinese) or `named` (by the caller).
     `preview` is the text around its first character that is not ASCII; `runner_up` is there where the
     evidence is thin and there is one.
     """
@@ -188,7 +189,7 @@ def _guess(data: bytes, name: str, utf8_offset: int) -> Decoded:
     first = readings[0]
     second = readings[1].plausibility.mean if len(readings) > 1 else 0.0
     lead = (best - second) * first.plausibility.characters
-    thin = lead < _SURE or best < _PLAUSIBLE
+    thin = lead < _SURE or best < _PLAUSIBLE or frequent_share(first.text) < _FREQUENT
     return Decoded(
         text=first.text,
         encoding=first.encoding,

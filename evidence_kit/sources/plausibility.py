@@ -5,20 +5,9 @@ rows 56 to 87 the rest; Big5 has 5,401 common ones from A440 and the less common
 wrong encoding falls outside these, and seldom hits the hundred most frequent characters or the
 punctuation. A text's plausibility is the mean weight of its characters beyond ASCII.
 
-Measured through `encodings.decode` on cuts at random places of four real texts: simplified ones from two
-collections in GB18030, a traditional one in Big5 and in GB18030. 2,000 cuts of each length (200 of 1,000
-characters); the share told rightly, in the worst of the four; weights set by hand before measuring:
-
-    characters                    2      4     10     30    100   1000
-    here                      0.957  0.993  0.998  0.999  1.000  1.000
-    chardet 7.7               0.740  0.830  0.974  0.994  1.000  1.000
-    charset-normalizer 3.5    0.000  0.040  0.426  0.960  0.986  0.985
-    the same, three choices   0.058  0.530  0.904  0.986  0.986  0.985
-
-The libraries had the first 500 of the same cuts; any of GB2312, GBK, GB18030 and any Big5 counted as right.
-The last line let charset-normalizer choose among UTF-8, GB18030 and Big5 only. Of the cuts told wrongly
-here, those of 4 characters and more were marked as thin evidence, but for two with kana and Greek: a text
-of kana, Greek or Cyrillic in GB18030 is read as Big5, whose common characters stand in the same rows.
+How often that is right, for texts of two characters to a thousand, is measured by benchmarks/encodings.py and
+stands in docs/benchmarks.md. Kana, Greek, Cyrillic and Korean of double-byte encodings also read as Chinese
+characters, and may read as common ones; what tells them is that the frequent ones are missing.
 """
 
 from __future__ import annotations
@@ -34,6 +23,7 @@ _FREQUENT = (
     "這個們來為國說時會對過發後裡種經麼學現當沒動還進樣開從實與無於間關長問見"
 )
 _PUNCTUATION = "，。、；：？！“”‘’「」『』（）《》〈〉…—·【】％０１２３４５６７８９"
+_OFTEN = frozenset(_FREQUENT + _PUNCTUATION)
 
 _WEIGHT_FREQUENT = 1.0
 _WEIGHT_COMMON = 0.55
@@ -57,6 +47,15 @@ def plausibility(text: str, encoding: str) -> Plausibility:
     weights = _weights(encoding.partition("-")[0])
     sample = [weights.get(char, 0.0) for char in islice((c for c in text if c > "\x7f"), _CHARACTERS)]
     return Plausibility(sum(sample) / len(sample) if sample else 0.0, len(sample))
+
+
+def frequent_share(text: str) -> float:
+    """Return which share of the characters beyond ASCII is the most frequent ones or punctuation; 0 of none.
+
+    Chinese of 30 characters seldom has less than 0.15; Korean, Cyrillic or kana read as Chinese has.
+    """
+    sample = [char in _OFTEN for char in islice((c for c in text if c > "\x7f"), _CHARACTERS)]
+    return sum(sample) / len(sample) if sample else 0.0
 
 
 @lru_cache(maxsize=4)

@@ -19,7 +19,7 @@ from evidence_kit.sources.encodings import Decoded, check_encoding, decode
 from evidence_kit.sources.json_documents import holds_documents, read_json_documents
 from evidence_kit.sources.model import PLAIN_TEXT, PLAIN_TEXT_VERSION, SourceError
 from evidence_kit.sources.strict_json import JsonInputError, parse_json_text
-from evidence_kit.sources.titles import markdown_title
+from evidence_kit.sources.titles import markdown_title, repeated_title
 from evidence_kit.sources.visible import visible
 
 SUFFIXES = (".txt", ".md", ".json", ".csv")
@@ -46,6 +46,28 @@ def read_sources(paths: Sequence[str | Path], encoding: str | None = None) -> Re
             documents.append(document)
     left_out: dict[str, int] = {reason: count for reason, count in log.left_out.items() if count}
     return Reading(tuple(documents), left_out, tuple(log.decodings))
+
+
+def read_pasted(data: bytes, name: str, title: str, encoding: str | None = None) -> Reading:
+    """Return one document of a title and bytes that are no file; `name` is its id and what errors speak of.
+
+    A first line that repeats the title belongs to the title. Raises SourceError, also on an empty text.
+    """
+    decoded = decode(data, name, encoding)
+    if not decoded.text.strip():
+        raise SourceError(f"{name} 的正文是空的：请给出正文。")
+    document = Document(
+        source_id=name,
+        title=title,
+        version=text_version(decoded.text),
+        text=decoded.text,
+        body_start=repeated_title(decoded.text, title),
+        extractor=PLAIN_TEXT,
+        extractor_version=PLAIN_TEXT_VERSION,
+        transformations=decoded.transformations,
+        encoding=decoded.encoding,
+    )
+    return Reading((document,), {}, () if decoded.plain else (FileDecoding(name, decoded),))
 
 
 @dataclass
@@ -158,6 +180,8 @@ def _text_document(decoded: Decoded, path: Path, source_id: str) -> Document:
 
 def _read_bytes(path: Path) -> bytes:
     try:
+        if not path.is_dir() and path.exists() and not path.is_file():
+            raise SourceError(f"{_name(path)} 不是普通文件：请给出文件或文件夹。")  # a pipe may never end
         return path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from None

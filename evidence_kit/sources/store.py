@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from evidence_kit.sources.days import today
 from evidence_kit.sources.held import HeldSource
 from evidence_kit.sources.model import SourceError
 from evidence_kit.sources.validity import Absence, Validity, absences
-from evidence_kit.storage.revisions import Body, Changing, Revision, Revisions
+from evidence_kit.storage.revisions import Body, Changing, Revision
 
 KIND = "source"
 
@@ -38,32 +38,21 @@ def standing(sources: Iterable[HeldSource], as_of: date) -> Standing:
     return Standing(as_of, kept, reasons)
 
 
-class SourceStore:
-    """The sources among the revisions of a database."""
-
-    def __init__(self, revisions: Revisions) -> None:
-        self._revisions = revisions
-
-    def read(self, known_at: datetime | None = None) -> tuple[HeldSource, ...]:
-        """Return all sources as they are, or were known at an instant, in order of id."""
-        return sources_of(self._revisions.state(known_at))
-
-    def in_force(self, as_of: date | None = None, known_at: datetime | None = None) -> Standing:
-        """Return what is in force on a day (today where none is given), by what was known at an instant."""
-        return standing(self.read(known_at), as_of or today())
-
-
 def put_sources(change: Changing, sources: Sequence[HeldSource], *, expected: int | None = None) -> None:
     """Write sources within a change. Raises StaleError, and SourceError where what one supersedes is wrong.
 
-    That is itself, a source that is not there, or one that supersedes it in turn, however far round.
+    That is itself, a source that is not there, or one that supersedes it in turn, however far round. What it
+    superseded before may have been removed since.
     """
+    before = {source.source_id: change.latest(KIND, source.source_id) for source in sources}
     for source in sources:
         change.put(KIND, source.source_id, source_body(source), expected=expected)
     held = {source.source_id: source.validity for source in sources_of(change.state())}
     for source in sources:
+        earlier = before[source.source_id]
+        named = earlier.body["supersedes"] if earlier and earlier.body else ()
         for other in source.validity.supersedes:
-            if other not in held:
+            if other not in held and other not in named:
                 raise SourceError(f"资料 {source.source_id} 要取代的 {other} 不存在：请改正 supersedes。")
     absences(held, today())  # refuses a circle
 

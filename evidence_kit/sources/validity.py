@@ -74,7 +74,7 @@ def absences(validities: Mapping[str, Validity], day: date) -> dict[str, Absence
     successor that is expired (withdrawn) supersedes nothing, and neither does the id of a source that is not
     there. Raises SourceError where sources supersede each other in a circle: none of them would be left.
     """
-    _refuse_circle(validities)
+    refuse_circle(validities)
     ended = set(_superseded(validities.values(), day))
     found: dict[str, Absence] = {}
     for source_id, validity in validities.items():
@@ -93,7 +93,8 @@ def _superseded(validities: Iterable[Validity], day: date) -> Iterable[str]:
             yield from validity.supersedes
 
 
-def _refuse_circle(validities: Mapping[str, Validity]) -> None:
+def refuse_circle(validities: Mapping[str, Validity]) -> None:
+    """Raise SourceError where sources supersede each other in a circle, on whatever day."""
     successions = {
         source_id: validity.supersedes
         for source_id, validity in validities.items()

@@ -1,14 +1,15 @@
-"""Writing one file whole or not at all."""
+"""Writing files whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from evidence_kit.errors import EvidenceError, os_reason
 from evidence_kit.sources.visible import visible
+from evidence_kit.storage.temporary import give_name, sweep, temporary_beside
 
 
 class WritingError(EvidenceError):
@@ -17,8 +18,17 @@ class WritingError(EvidenceError):
 
 def write_whole(path: Path, content: str | bytes, *, replace: bool = False) -> None:
     """Write text (as UTF-8, line ends as they are) or bytes, see `new_file`."""
-    with new_file(path, replace=replace) as write:
-        write(content)
+    write_together({path: content}, replace=replace)
+
+
+def write_together(contents: Mapping[Path, str | bytes], *, replace: bool = False) -> None:
+    """Write several files as `new_file` writes one: none gets its name before all are on the disk."""
+    with contextlib.ExitStack() as stack:
+        begun = [stack.enter_context(_begun(path, replace=replace)) for path in contents]
+        for file, content in zip(begun, contents.values(), strict=True):
+            file.fill(content)
+        for file in begun:
+            file.give_name()
 
 
 @contextlib.contextmanager
@@ -29,32 +39,66 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Callable[[str | b
     work for the content need not be done in vain. The content is complete on the disk before it gets its
     name. Unless `replace`, the name is never taken from another file.
     """
-    _check(path, replace=replace)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with _explained(path):
-        file = temporary.open("xb")
+    with _begun(path, replace=replace) as file:
 
-    def write(content: str | bytes) -> None:
-        data = _encoded(content, path)
-        with _explained(path):
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            if replace:
-                temporary.replace(path)
-            else:
-                _give_name(temporary, path)
+        def write(content: str | bytes) -> None:
+            file.fill(content)
+            file.give_name()
 
-    try:
         yield write
+
+
+class _Begun:
+    """A file that has no name yet: its temporary file stands beside the place that it will take."""
+
+    def __init__(self, path: Path, *, replace: bool) -> None:
+        self._path, self._replace = path, replace
+        self._temporary = temporary_beside(path)
+        self.remove()  # of a process that had this one's number
+        with _explained(path):
+            self._file = self._temporary.open("xb")
+
+    def fill(self, content: str | bytes) -> None:
+        """Write the content to the disk."""
+        data = _encoded(content, self._path)
+        with _explained(self._path):
+            self._file.write(data)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()  # Windows gives no name to an open file
+
+    def give_name(self) -> None:
+        """Let the file take its place."""
+        with _explained(self._path):
+            if self._replace:
+                self._temporary.replace(self._path)
+            else:
+                give_name(self._temporary, self._path)
+
+    def close(self) -> None:
+        """Leave no temporary file behind."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the temporary file, if there is one."""
+        with contextlib.suppress(OSError):
+            self._temporary.unlink()
+
+
+@contextlib.contextmanager
+def _begun(path: Path, *, replace: bool) -> Iterator[_Begun]:
+    _check_place(path, replace=replace)
+    sweep(path.parent)
+    file = _Begun(path, replace=replace)
+    try:
+        yield file
     finally:
-        with contextlib.suppress(OSError):
-            file.close()
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        file.close()
 
 
-def _check(path: Path, *, replace: bool) -> None:
+def _check_place(path: Path, *, replace: bool) -> None:
     name = visible(str(path))
     if path.is_dir():
         raise WritingError(f"{name} 是文件夹：请给出一个文件的名字。")
@@ -89,12 +133,3 @@ def _encoded(content: str | bytes, path: Path) -> bytes:
             f"{visible(str(path))} 没有写入：要写的文字在第 {error.start} 个码点处含有孤立的代理项；"
             "请检查它的来源。"
         ) from None
-
-
-def _give_name(temporary: Path, path: Path) -> None:
-    try:
-        os.link(temporary, path)  # unlike a rename this fails where the name is taken
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        temporary.replace(path)

@@ -19,6 +19,7 @@ from pathlib import Path
 from evidence_kit.errors import os_reason
 from evidence_kit.storage.errors import DamagedDatabaseError, StorageError
 from evidence_kit.storage.migrations import VERSION, migrate, version_of
+from evidence_kit.storage.temporary import give_name, sweep, temporary_beside
 
 APPLICATION_ID = 0x45564944  # "EVID", in the file's header
 BUSY_SECONDS = 10.0
@@ -85,6 +86,8 @@ def open_database(path: Path) -> Database:
             raise StorageError(f"{path} 是文件夹：请给出实验文件。")
         if not path.exists():
             raise StorageError(f"{path} 不存在：请检查路径，或先新建一个实验。")
+        if not path.is_file():
+            raise StorageError(f"{path} 不是普通文件：请给出实验文件。")
         return Database(path, _connect(path))
 
 
@@ -98,19 +101,23 @@ def new_database(path: Path) -> Iterator[Database]:
         raise StorageError(f"{path} 已经存在，没有改动它：请换一个文件名，或直接打开它。")
     if not path.parent.is_dir():
         raise StorageError(f"{path} 无法新建：文件夹 {path.parent} 不存在，请先建立。")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    sweep(path.parent)
+    temporary = temporary_beside(path)
     try:
         with _explained(path):
             connection = _plain_connection(temporary, "rwc")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute("PRAGMA journal_mode = WAL")
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            if mode != "wal":  # SQLite says so and does not fail
+                connection.close()
+                raise StorageError(f"{path} 无法新建：这个磁盘不支持 SQLite 的 WAL 日志，请换到本机磁盘上。")
             migrate(connection)
         database = Database(temporary, connection)
         try:
             yield database
         finally:
             database.close()  # the last to close moves the log into the file
-        _give_name(temporary, path)
+        give_name(temporary, path)
         database.path = path
     except FileExistsError:
         raise StorageError(f"{path} 已经存在，没有改动它：请换一个文件名，或直接打开它。") from None
@@ -120,15 +127,6 @@ def new_database(path: Path) -> Iterator[Database]:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):
                 Path(f"{temporary}{suffix}").unlink()
-
-
-def _give_name(temporary: Path, path: Path) -> None:
-    try:
-        os.link(temporary, path)  # unlike a rename this fails where the name is taken
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        temporary.replace(path)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -55,11 +55,18 @@ def utc_now() -> datetime:
 def instant_text(instant: datetime) -> str:
     """Return an instant as it is stored: texts of this form are in the order of time.
 
-    Raises StorageError on an instant without a time zone.
+    Raises StorageError on an instant without a time zone, or of no year from 1 to 9999 in UTC.
     """
     if instant.utcoffset() is None:
         raise StorageError(f"时刻 {instant.isoformat()} 没有时区：请写明，例如 2026-11-30T12:00:00+08:00。")
-    return instant.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    try:
+        # Not strftime, whose %Y writes the year 999 as three digits: that text would stand after 2026.
+        utc = instant.astimezone(timezone.utc).replace(tzinfo=None)
+    except OverflowError:
+        raise StorageError(
+            f"时刻 {instant.isoformat()} 换算到 UTC 后超出 1 至 9999 年：请换一个时刻。"
+        ) from None
+    return utc.isoformat(timespec="microseconds") + "Z"
 
 
 class Revisions:
@@ -212,7 +219,9 @@ def _revision(row: tuple[int, int, str, str, str | None]) -> Revision:
     try:
         body = None if text is None else json.loads(text)
     except ValueError:
-        raise DamagedDatabaseError(f"第 {number} 条记录（{record_id}）已损坏：请换用备份。") from None
+        body = text
+    if text is not None and not isinstance(body, dict):
+        raise DamagedDatabaseError(f"第 {number} 条记录（{record_id}）已损坏：请换用备份。")
     return Revision(number, change, kind, record_id, body)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evidence_kit.errors import EvidenceError
@@ -36,7 +37,8 @@ def cut_lines(text: str, limit: int = 500) -> list[Passage]:
     text. A single grapheme longer than the limit is a passage of its own, `oversized`.
     """
     _check_size("limit", limit)
-    index = _segmented(text)
+    index = TextIndex(text)
+    _find_borders(index)
     passages: list[Passage] = []
     for line in re.finditer(r"\A[\r\n]*[^\r\n]*[\r\n]*|[^\r\n]+[\r\n]*", text):
         start = line.start()
@@ -53,38 +55,50 @@ def cut_windows(text: str, window: int, overlap: int = 0) -> list[Passage]:
     a grapheme; without overlap the passages join to the text. A single grapheme longer than the window is a
     passage of its own, `oversized`.
     """
+    index = TextIndex(text)
+    return [
+        Passage(start, end, text[start:end], end - start > window)
+        for start, end in _windows(index, window, overlap)
+    ]
+
+
+def count_windows(text: str, window: int, overlap: int = 0) -> int:
+    """Return how many passages `cut_windows` makes, without making them."""
+    return sum(1 for _ in _windows(TextIndex(text), window, overlap))
+
+
+def _windows(index: TextIndex, window: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Yield [start, end) of each passage that `cut_windows` makes."""
     _check_size("window", window)
     if not _is_whole(overlap) or not 0 <= overlap < window:
         raise PassageError(f"overlap={overlap!r} 无效：重叠应为不小于 0、小于 window={window} 的整数")
-    index = _segmented(text)
-    passages: list[Passage] = []
-    start = 0
-    while start < len(text):
-        passage = _passage(index, start, min(start + window, len(text)))
-        passages.append(passage)
-        if passage.end == len(text):
-            break
-        back = max(passage.end - overlap, 0)
-        start = index.grapheme_floor(back)
-        if start <= passage.start:
-            start = index.grapheme_ceil(max(back, passage.start + 1))
-    return passages
+    _find_borders(index)
+    whole = len(index.text)
+    start = end = 0
+    while end < whole:
+        end = _border(index, start, min(start + window, whole))
+        yield start, end
+        back = max(end - overlap, 0)
+        before, start = start, index.grapheme_floor(back)
+        if start <= before:
+            start = index.grapheme_ceil(max(back, before + 1))
 
 
-def _segmented(text: str) -> TextIndex:
-    """Return an index that knows every grapheme border: finding them once beats looking around every cut."""
-    index = TextIndex(text)
+def _find_borders(index: TextIndex) -> None:
+    """Let an index know every grapheme border: finding them once beats looking around every cut."""
     index.length("grapheme")
-    return index
 
 
 def _passage(index: TextIndex, start: int, end: int) -> Passage:
     """Return the passage from `start` to the last grapheme border up to `end`, or one whole grapheme."""
+    border = _border(index, start, end)
+    return Passage(start, border, index.text[start:border], border > end)
+
+
+def _border(index: TextIndex, start: int, end: int) -> int:
+    """Return the last grapheme border up to `end`; where that is not after `start`, the next one after it."""
     border = index.grapheme_floor(end)
-    oversized = border <= start
-    if oversized:
-        border = index.grapheme_ceil(start + 1)
-    return Passage(start, border, index.text[start:border], oversized)
+    return border if border > start else index.grapheme_ceil(start + 1)
 
 
 def _utf16_end(index: TextIndex, start: int, line_end: int, limit: int) -> int:

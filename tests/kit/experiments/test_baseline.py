@@ -58,7 +58,7 @@ def test_nothing_differs_from_itself(frozen):
         (lambda store: store.import_documents([document("d", "新资料")]), ("sources",)),
         (lambda store: store.edit_source("S001", validity=Validity(effective_until=DAY)), ("sources",)),
         (lambda store: store.edit_source("S003", validity=Validity("expired")), ("sources", "judgments")),
-        (lambda store: store.add_questions(["新问题"]), ("questions", "judgments")),
+        (lambda store: store.add_questions(["新问题"]), ("questions",)),
         (lambda store: store.judge("Q001", "S001", 2), ("judgments",)),
         (lambda store: store.judge("Q002", "S001", 0), ("judgments",)),
         (lambda store: store.set_view("tab", "x"), ()),
@@ -68,11 +68,37 @@ def test_nothing_differs_from_itself(frozen):
         ),
     ],
 )
-def test_conditions_that_differ_are_named_and_only_parameters_alone_are_blamed(frozen, act, differing):
+def test_conditions_that_differ_are_named_and_nothing_is_put_down_to_parameters(frozen, act, differing):
     act(frozen)
     made = against(frozen)
     assert made.differing == differing
-    assert made.attributable == (differing == ("parameters",))
+    assert not made.attributable  # k alone moves nothing: these measures have the baseline's
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "idle"),
+    [
+        ("bm25", {"budget": 500}, ("budget",)),
+        ("bm25", {"k": 1}, ("k",)),
+        ("bm25", {"k1": 2.0}, ()),
+        ("bm25", {"b": 0.1, "k": 1, "budget": 500}, ("k", "budget")),
+        ("tfidf_log", {"k1": 2.0, "b": 0.1}, ("k1", "b")),
+        ("tfidf_log", {"method": "bm25", "k1": 2.0}, ()),
+        ("bm25", {"method": "tfidf_log", "k1": 2.0}, ("k1",)),
+        ("bm25", {"analyzer": "char_ngrams(2,3)"}, ()),
+        ("bm25", {"window": 5, "overlap": 2, "budget": 500}, ("budget",)),
+    ],
+)
+def test_only_parameters_that_can_move_a_ranking_are_ever_blamed(filled, method, changes, idle):
+    filled.set_parameters({"method": method})
+    filled.add_baseline(freeze(filled.snapshot(), DAY, "起点"))
+    filled.set_parameters(changes)
+    made = against(filled)
+    assert made.differing == ("parameters",)
+    assert made.idle == idle
+    assert made.attributable == (set(idle) != set(made.parameters))
+    if not made.attributable:
+        assert {difference.difference for difference in made.differences} == {0.0}
 
 
 def test_conditions_are_equal_again_after_an_undo(frozen):
@@ -134,6 +160,52 @@ def test_code_differs_when_a_deciding_module_does(frozen, tmp_path, monkeypatch)
         assert not against(frozen).attributable
     finally:
         code_digest.cache_clear()
+
+
+@pytest.fixture
+def fresh_digest():
+    """What asks for the code's digest anew, whatever was remembered."""
+
+    def fresh():
+        code_digest.cache_clear()
+        return code_digest()
+
+    yield fresh
+    code_digest.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "text/analysis.py", "text/passages.py", "text/graphemes.py", "index/weighting.py", "index/plain.py",
+        "measures/ranking.py", "sources/validity.py", "experiments/model.py", "experiments/run.py",
+    ],
+)  # fmt: skip
+def test_code_differs_by_each_module_that_decides(fresh_digest, tmp_path, monkeypatch, module):
+    copy = tmp_path / "evidence_kit"
+    shutil.copytree(Path(evidence_kit.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(baseline_module, "files", lambda _package: copy)
+    before = fresh_digest()
+    with (copy / module).open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    assert fresh_digest() != before
+
+
+@pytest.mark.parametrize("known_by", ["regex", "unicodedata"])
+def test_code_differs_by_each_of_two_unicode_versions(fresh_digest, monkeypatch, known_by):
+    before = fresh_digest()
+    if known_by == "regex":
+        monkeypatch.setattr(baseline_module, "unicode_version", lambda: "1.0")
+    else:
+        monkeypatch.setattr("unicodedata.unidata_version", "1.0.0")
+    assert fresh_digest() != before
+
+
+def test_sources_differ_by_where_the_body_begins(frozen):
+    experiment = frozen.snapshot()
+    first, *others = experiment.sources
+    moved = replace(experiment, sources=(replace(first, body_start=2), *others))
+    assert compare(baseline_named(experiment, "起点"), moved, DAY).differing == ("sources",)
 
 
 def test_code_digest_is_the_same_from_a_zip(tmp_path, monkeypatch):

@@ -1,9 +1,15 @@
 """Parameters: what each may be, several at once, and how they are written."""
 
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
-from evidence_kit.experiments.model import ExperimentError, Parameters
+from evidence_kit.experiments.model import ExperimentError, Method, Parameters
 from evidence_kit.experiments.parameters import changed, parameter_changes, parse_changes
+from evidence_kit.index.weighting import METHODS
 
 
 @pytest.mark.parametrize(
@@ -74,3 +80,18 @@ def test_parameter_given_twice_is_refused():
 def test_differences_are_named_with_both_values():
     assert parameter_changes(Parameters(), Parameters(k=5, b=0.5)) == {"k": (3, 5), "b": (0.75, 0.5)}
     assert parameter_changes(Parameters(k1=1.0), Parameters(k1=1)) == {}
+
+
+def test_methods_are_those_of_the_index():
+    assert sorted(get_args(Method)) == sorted(METHODS)
+
+
+def test_experiment_is_opened_and_judged_without_the_finder_or_the_index():
+    code = (
+        "import sys; import evidence_kit.experiments.store; "
+        "slow = ('numpy', 'evidence_kit.index', 'evidence_kit.finder'); "
+        "sys.exit(any(name in sys.modules for name in slow))"
+    )
+    root = Path(__file__).parents[3]
+    process = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(root)}, capture_output=True)
+    assert process.returncode == 0, process.stderr

@@ -178,7 +178,7 @@ def test_stale_judgment_takes_no_part_and_is_shown_as_stale():
     )
     assert made.results[0].measures["MRR@3"] == 0.5
     assert made.results[0].measures["Recall@3"] == 1.0
-    assert made.unjudged_in_top_k == 2
+    assert (made.unjudged_in_top_k, made.stale_in_top_k, made.stale_pairs) == (1, 1, (("q1", "a"),))
 
 
 def test_judgment_of_a_source_not_in_force_takes_no_part_and_is_counted():
@@ -211,3 +211,10 @@ def test_course_method_ranks_by_six_digits_with_ngrams():
 def test_same_experiment_gives_the_same_run():
     asked = experiment(TEXTS, ["red fox", "blue"], {("q1", "a"): 3})
     assert run(asked, DAY) == run(asked, DAY)
+
+
+def test_questions_without_a_hit_are_missing_whether_judged_or_not():
+    made = run(experiment(TEXTS, ["red", "zzz", "yyy"], {("q2", "a"): 3}), DAY)
+    assert made.missing == ("q2", "q3")
+    assert [result.measures["MRR@3"] for result in made.results] == [None, 0.0, None]
+    assert (made.means["MRR@3"], made.undefined["MRR@3"]) == (0.0, ("q1", "q3"))

@@ -8,12 +8,21 @@ from made_up import document
 
 from evidence_kit.experiments import limits
 from evidence_kit.experiments.limits import Limits
-from evidence_kit.experiments.model import Baseline, Experiment, ExperimentError, Parameters, Question
+from evidence_kit.experiments.model import (
+    Baseline,
+    Experiment,
+    ExperimentError,
+    ExperimentSource,
+    Parameters,
+    Question,
+)
 from evidence_kit.experiments.records import JUDGMENT, PARAMETERS, QUESTION, SOURCE, judgment_id
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.sources.model import SourceError, text_digest
+from evidence_kit.sources.store import standing
 from evidence_kit.sources.validity import Validity
 from evidence_kit.storage.errors import NothingToUndoError, StaleError
+from evidence_kit.text.passages import cut_windows
 
 
 def grades(store):
@@ -274,6 +283,26 @@ def test_restore_keeps_ids_as_one_change_that_undo_takes_back(tmp_path, filled):
     assert ExperimentStore.create(tmp_path / "z.db", "x", holding=whole).snapshot() == whole
 
 
+def test_what_a_new_file_held_from_the_start_is_not_undone(tmp_path, filled):
+    whole = filled.snapshot()
+    store = ExperimentStore.create(tmp_path / "y.db", "x", holding=whole)
+    with pytest.raises(NothingToUndoError):
+        store.undo()
+    assert store.snapshot() == whole
+    assert [change.label for change in store.history()] == ["新建实验（限额 default）"]
+    store.set_parameters({"k": 9})
+    store.undo()
+    assert store.snapshot() == whole
+
+
+def test_restored_source_that_supersedes_one_not_there_can_be_edited(store):
+    left = ExperimentSource("S002", "新", "正文", validity=Validity(supersedes=("S001",)))
+    store.restore(Experiment("x", (left,)))
+    assert store.edit_source("S002", title="新标题").validity.supersedes == ("S001",)
+    with pytest.raises(SourceError, match="S009"):
+        store.edit_source("S002", validity=Validity(supersedes=("S001", "S009")))
+
+
 def test_undo_of_a_restore_keeps_the_baseline_frozen_after_it(tmp_path, filled):
     filled.add_baseline(baseline("旧"))
     filled.restore(Experiment("空"))
@@ -293,6 +322,25 @@ def test_past_is_what_was_recorded_then(store, clock):
     assert store.snapshot(clock.now).sources[0].text == "新文"
     with pytest.raises(ExperimentError, match="还没有这个实验"):
         store.snapshot(first - timedelta(microseconds=1))
+
+
+def test_back_dated_correction_changes_the_past_as_known_now_and_not_as_known_then(store, clock):
+    store.import_documents([document("a", "规定", validity=Validity(effective_from=date(2026, 1, 1)))])
+    early = clock.now
+    clock.now += timedelta(days=40)
+    # Now we learn that it began only in mid-February.
+    store.edit_source("S001", validity=Validity(effective_from=date(2026, 2, 15)))
+
+    def in_force(day, known_at=None):
+        held = standing(store.snapshot(known_at).sources, day)
+        return [source.source_id for source in held.sources]
+
+    assert in_force(date(2026, 2, 1), early) == ["S001"]
+    assert in_force(date(2026, 2, 1), clock.now - timedelta(microseconds=1)) == ["S001"]
+    assert in_force(date(2026, 2, 1), clock.now) == in_force(date(2026, 2, 1)) == []
+    assert (in_force(date(2026, 2, 14)), in_force(date(2026, 2, 15))) == ([], ["S001"])
+    store.undo()
+    assert in_force(date(2026, 2, 1)) == ["S001"]
 
 
 def test_experiment_survives_closing(tmp_path, filled):
@@ -352,6 +400,24 @@ def test_too_many_passages_are_refused_when_set_and_when_imported(small):
     assert small.snapshot().parameters.window == 4
     with pytest.raises(ExperimentError, match="资料块数为 5，超过上限 3"):
         small.import_documents([document("b", "x" * 5)])
+
+
+@pytest.mark.parametrize(
+    ("text", "window", "overlap", "count"),
+    [
+        # By lengths alone 2,990 of the first, and 693 of the second.
+        ("e\u0301" * 2990, 5, 1, 2989),
+        ("👨\u200d👩\u200d👧\u200d👦" * 100, 8, 7, 100),
+    ],
+)
+def test_passages_are_counted_as_they_are_cut_where_graphemes_are_long(store, text, window, overlap, count):
+    store.import_documents([document("a", text)])
+    (source,) = store.snapshot().sources
+    setting = Parameters(window=window, overlap=overlap)
+    assert len(cut_windows(text, window, overlap)) == count
+    limits.check_cut([source], setting, dataclasses.replace(SMALL, passages=count))
+    with pytest.raises(ExperimentError, match=f"资料块数为 {count}，超过上限 {count - 1}"):
+        limits.check_cut([source], setting, dataclasses.replace(SMALL, passages=count - 1))
 
 
 def test_seed_profile_has_the_limits_of_the_seed():

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidence_kit.errors import EvidenceError
-from evidence_kit.experiments.baseline import CONDITIONS
+from evidence_kit.experiments.baseline import CONDITIONS, parameters_digest
 from evidence_kit.experiments.limits import PROFILES
 from evidence_kit.experiments.model import (
     Baseline,
@@ -28,8 +28,7 @@ from evidence_kit.sources.validity import Validity
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3).filter(str.strip)
 SHA256 = st.text("0123456789abcdef", min_size=64, max_size=64)
-FLOATS = st.floats(allow_nan=False, allow_infinity=False)
-VALUES = st.dictionaries(TEXTS, st.none() | FLOATS, max_size=3)
+MEASURES = st.sampled_from(["AP", "nDCG@3", "MRR@10", "Recall@999999", "P@1"])
 PARAMETERS = st.builds(
     Parameters,
     method=st.sampled_from(["bm25", "tfidf_log"]),
@@ -41,35 +40,52 @@ PARAMETERS = st.builds(
     b=st.floats(0, 1),
     budget=st.integers(1, 100_000_000),
 )
-BASELINES = st.builds(
-    Baseline,
-    name=IDS,
-    as_of=st.dates().map(date.isoformat),
-    parameters=PARAMETERS,
-    digests=st.fixed_dictionaries(dict.fromkeys(CONDITIONS, SHA256)),
-    means=VALUES,
-    per_question=st.dictionaries(TEXTS, VALUES, max_size=2),
-)
 
 
 @st.composite
-def validities(draw):
+def baselines(draw):
+    parameters = draw(PARAMETERS)
+    values = st.fixed_dictionaries(
+        {name: st.none() | st.floats(0, 1) for name in draw(st.lists(MEASURES, unique=True, max_size=3))}
+    )
+    per_question = draw(st.dictionaries(TEXTS, values, min_size=1, max_size=2))
+    first, *others = per_question.values()
+    columns = {name: [first[name], *(row[name] for row in others)] for name in first}
+    return Baseline(
+        name=draw(IDS),
+        as_of=draw(st.dates()).isoformat(),
+        parameters=parameters,
+        digests={key: draw(SHA256) for key in CONDITIONS} | {"parameters": parameters_digest(parameters)},
+        means={name: mean_of(column) for name, column in columns.items()},
+        per_question=per_question,
+    )
+
+
+def mean_of(values):
+    """The mean of one or two values, None where none is defined: a float holds the sum of two in [0, 1]."""
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if defined else None
+
+
+@st.composite
+def validities(draw, source_id):
     first, last = draw(st.none() | st.dates()), draw(st.none() | st.dates())
     if first and last and last < first:
         first, last = last, first
-    superseded = tuple(draw(st.lists(IDS, unique=True, max_size=2)))
+    # Ids before its own only: no circle.
+    superseded = tuple(draw(st.lists(IDS.filter(lambda other: other < source_id), unique=True, max_size=2)))
     return Validity(draw(st.sampled_from(["active", "expired"])), first, last, superseded)
 
 
 @st.composite
 def sources(draw):
-    text = draw(TEXTS)
+    text, source_id = draw(TEXTS), draw(IDS)
     return ExperimentSource(
-        source_id=draw(IDS),
+        source_id=source_id,
         title=draw(TEXTS),
         text=text,
         body_start=draw(st.integers(0, len(text))),
-        validity=draw(validities()),
+        validity=draw(validities(source_id)),
         encoding=draw(st.sampled_from(["utf-8", "gb18030"])),
         transformations=tuple(draw(st.lists(TEXTS, max_size=2))),
     )
@@ -104,7 +120,7 @@ def experiments(draw):
         questions=questions,
         judgments=tuple(judgments),
         parameters=draw(PARAMETERS),
-        baselines=draw(records(BASELINES, lambda baseline: baseline.name, most=2)),
+        baselines=draw(records(baselines(), lambda baseline: baseline.name, most=2)),
         views=draw(st.dictionaries(TEXTS, TEXTS, max_size=3)),
     )
 
@@ -137,6 +153,7 @@ def experiment():
     )
     asked = Question("q1", "喝什么？")
     digests = {key: digest_of(key) for key in CONDITIONS}
+    digests["parameters"] = parameters_digest(Parameters())
     scores = {"MRR@3": None, "nDCG@3": 2 / 3}
     return Experiment(
         name="试验",
@@ -241,8 +258,8 @@ def changed(experiment, path, value):
     ("path", "value", "message"),
     [
         (["schema"], "evidence-experiment/2", "schema 应是 evidence-experiment/1"),
-        (["judgments", 1, "grade"], 4, r"judgments\[1\].grade 不成立：等级 .* 无效"),
-        (["judgments", 1, "grade"], -1, r"judgments\[1\].grade 不成立：等级 .* 无效"),
+        (["judgments", 1, "grade"], 4, r"judgments\[1\].grade 不成立：q1 与 s2 的等级 .* 无效"),
+        (["judgments", 1, "grade"], -1, r"judgments\[1\].grade 不成立：q1 与 s2 的等级 .* 无效"),
         (["judgments", 1, "grade"], True, r"judgments\[1\].grade 应是整数"),
         (["judgments", 1, "grade"], 2.0, r"judgments\[1\].grade 应是整数"),
         (["judgments", 0, "source_id"], "s9", r"judgments\[0\].source_id 所指的 's9' 不在这个实验里"),
@@ -270,6 +287,22 @@ def changed(experiment, path, value):
         (["baselines", 0, "digests", "code"], "", r"baselines\[0\].digests.code 应是 64 位"),
         (["baselines", 0, "per_question", "q1"], 1, r"baselines\[0\].per_question.q1 应是对象"),
         (["baselines", 0, "means", "nDCG@3"], "1", r"baselines\[0\].means.nDCG@3 应是有限的数"),
+        (["baselines", 0, "means", "nDCG@3"], 0.5, r"baselines\[0\] 不成立：指标 nDCG@3 的均值是 0.5"),
+        (["baselines", 0, "means", "nDCG@3"], None, r"baselines\[0\] 不成立：指标 nDCG@3 的均值"),
+        (["baselines", 0, "means", "MRR@3"], 0.0, r"baselines\[0\] 不成立：指标 MRR@3 的均值"),
+        (["baselines", 0, "means", "nDCG@3"], -7, r"baselines\[0\].means.nDCG@3 应在 0 与 1 之间"),
+        (["baselines", 0, "per_question", "q1", "nDCG@3"], 9.5, r"q1.nDCG@3 应在 0 与 1 之间"),
+        (["baselines", 0, "means", "Foo"], 0.5, r"baselines\[0\].means.Foo 不成立：指标 .* 无法识别"),
+        (["baselines", 0, "means", "AP"], 0.5, r"baselines\[0\] 不成立：问题 q1 的指标与 means"),
+        (["baselines", 0, "per_question"], {}, r"baselines\[0\] 不成立：指标 nDCG@3 的均值"),
+        (
+            ["baselines", 0, "per_question"],
+            {"q1": {"Foo": 1}},
+            r"per_question.q1.Foo 不成立：指标 .* 无法识别",
+        ),
+        (["baselines", 0, "per_question", "q1", "AP"], 1, r"baselines\[0\] 不成立：问题 q1 的指标与 means"),
+        (["baselines", 0, "digests", "parameters"], "0" * 64, r"baselines\[0\] 不成立：参数的摘要"),
+        (["baselines", 0, "parameters", "k"], 5, r"baselines\[0\] 不成立：参数的摘要"),
         (["parameters", "overlap"], 200, "parameters 不成立：参数无效：overlap=200 应小于 window=200"),
         (["questions", 1, "text"], " ", r"questions\[1\] 不成立：问题"),
         (["name"], "", "name 不成立：实验名称是空的"),

@@ -128,13 +128,15 @@ def run():
         ),
         means={"nDCG@3": 2 / 3, "MRR@3": 1.0},
         undefined={"nDCG@3": ("q2",), "MRR@3": ("q2",)},
+        missing=("q2",),
         unjudged_in_top_k=0,
-        stale=1,
+        stale_in_top_k=1,
+        stale_pairs=(("q1", "s2"),),
     )
 
 
 def test_measures_table_has_a_row_a_question_and_the_means_and_says_why_a_cell_is_empty(run):
-    header, first, second, means = read_table(measures_table(run), "t")
+    header, first, second, means, numbers, *notes = read_table(measures_table(run), "t")
     assert header == ["行", "问题标识", "问题", "nDCG@3", "MRR@3", "说明"]
     assert first == ["问题", "q1", "茶？", "0.666667", "1.000000", ""]
     assert second[:5] == ["问题", "q2", "-", "", ""]
@@ -142,6 +144,20 @@ def test_measures_table_has_a_row_a_question_and_the_means_and_says_why_a_cell_i
     assert means == [
         "均值", "", "", "0.666667", "1.000000", "未定义而不进入均值的问题：nDCG@3 1 个、MRR@3 1 个"
     ]  # fmt: skip
+    assert numbers == ["计入均值的问题数", "", "", "1", "1", ""]
+    assert {tuple(note[:5]) for note in notes} == {("说明", "", "", "", "")}
+    said = [note[5] for note in notes]
+    assert said[0] == (
+        "资料截至 2026-11-30，9 个资料块。参数 method=bm25，analyzer=words_han，window=200，overlap=40，k=3，"
+        "k1=1.2，b=0.75，budget=4000"
+    )
+    assert said[1].startswith("未定义、不进入均值的问题 1 个") and said[1].endswith("：q2")
+    assert said[2:] == [
+        "没有命中的问题 1 个，其中有相关判断的按 0 分计：q2",
+        "前 3 篇里未判断的有 0 处，暂按 0 增益计。",
+        "前 3 篇里待复核的有 1 处，也暂按 0 增益计。",
+        "待复核的判断 1 条，不参与指标；用 judge … confirm 确认，或重新判断：q1 与 s2",
+    ]
 
 
 def test_hits_table_has_every_passage_at_its_rank_beyond_the_first_of_a_document(run):

@@ -174,3 +174,11 @@ def test_id_that_would_not_read_back_is_refused(name):
 def test_score_that_would_not_read_back_is_refused(score):
     with pytest.raises(TrecError, match="应是有限的数"):
         run_to_trec({"q": {"a": score}}, "kit")
+
+
+@pytest.mark.parametrize("read", [parse_qrels, parse_run])
+def test_bom_of_a_second_file_behind_the_first_hides_no_question(read):
+    """Two files with a BOM, joined: the question of the second would be another one, unseen."""
+    line = b"Q1 0 d1 1\n" if read is parse_qrels else b"Q1 Q0 d1 1 2.0 x\n"
+    with pytest.raises(TrecError, match="第 2 行：含有 BOM"):
+        read(b"\xef\xbb\xbf" + line + b"\xef\xbb\xbf" + line.replace(b"Q1", b"Q2"), "f")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evidence_kit.measures.intervals import (
     EXACT_UP_TO,
+    LEAST_FOR_INTERVAL,
     Interval,
     bootstrap_interval,
     compare,
+    grouped_interval,
     randomisation_test,
 )
 from evidence_kit.measures.ranking import AP, MRR, MeasureError, Recall, evaluate
@@ -87,24 +90,48 @@ def test_interval_is_numpys_percentiles_of_the_same_means():
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-12)
 
 
-def test_interval_of_two_values_is_counted_by_hand():
-    # Means of two draws from {0, 1}: 0, 0.5, 0.5, 1, each quarter far beyond 2.5 %.
-    assert bootstrap_interval([0.0, 1.0], seed=1) == Interval(0.0, 1.0)
-    assert bootstrap_interval([0.5, 0.5, 0.5], seed=1) == Interval(0.5, 0.5)
+def test_interval_of_equal_values_is_that_value():
+    assert bootstrap_interval([0.5] * LEAST_FOR_INTERVAL, seed=1) == Interval(0.5, 0.5)
 
 
-@pytest.mark.parametrize("values", [[], [0.7]])
-def test_interval_of_fewer_than_two_questions_is_undefined(values):
+@pytest.mark.parametrize("count", range(LEAST_FOR_INTERVAL))
+def test_interval_of_few_questions_is_withheld(count):
+    values = [number / 10 for number in range(count)]
     assert bootstrap_interval(values, seed=1) is None
+    assert grouped_interval([[value] * 100 for value in values], seed=1) is None
+    assert bootstrap_interval([0.3] * (LEAST_FOR_INTERVAL - count) + values, seed=1) is not None
 
 
-def test_interval_covers_the_true_mean_about_as_often_as_it_says():
+@pytest.mark.parametrize(("count", "share"), [(LEAST_FOR_INTERVAL, 0.905), (20, 0.928), (50, 0.937)])
+def test_interval_covers_the_true_mean_as_often_as_the_page_says(count, share):
     draw = random.Random(17)
     covered = 0
-    for trial in range(200):
-        interval = bootstrap_interval([draw.random() for _ in range(60)], seed=trial, rounds=200)
-        covered += interval.low <= 0.5 <= interval.high
-    assert 0.88 <= covered / 200 <= 0.99
+    for trial in range(400):
+        interval = bootstrap_interval([draw.gauss(0, 1) for _ in range(count)], seed=trial, rounds=200)
+        covered += interval.low <= 0 <= interval.high
+    assert covered / 400 == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 400))
+    page = (Path(__file__).parents[3] / "docs/formulas.md").read_text(encoding="utf-8")
+    assert f"| {count} | {share:.3f} |" in page
+
+
+def test_interval_of_groups_is_numpys_percentiles_of_means_of_whole_groups():
+    groups = [[math.sin(number)] * (number % 4) + [0.5] for number in range(15)]
+    draw = random.Random(5)
+    means = []
+    for _ in range(50):
+        drawn = [value for _ in groups for value in groups[int(draw.random() * 15)]]
+        means.append(sum(drawn) / len(drawn))
+    low, high = np.percentile(means, [2.5, 97.5])
+    interval = grouped_interval([*groups, []], seed=5, rounds=50)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_questions_that_always_agree_within_their_group_widen_the_interval():
+    alone = [float(number % 2) for number in range(40)]
+    narrow = bootstrap_interval([value for value in alone for _ in range(9)], seed=1, rounds=500)
+    wide = grouped_interval([[value] * 9 for value in alone], seed=1, rounds=500)
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+    assert wide == bootstrap_interval(alone, seed=1, rounds=500)
 
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}, "none": {"a": 0}}
@@ -122,7 +149,7 @@ def test_two_runs_are_compared_over_questions_where_both_are_defined():
     assert compared.difference == pytest.approx((0.5 - 2 / 3 + 1) / 3)
     # |±1/2 ± 2/3 ± 1| >= 5/6: all pairs but those of 1/2 + 2/3 - 1 = 1/6, 5/6 itself counts.
     assert (compared.p_value, compared.exact) == (6 / 8, True)
-    assert compared.interval.low == pytest.approx(-2 / 3) and compared.interval.high == pytest.approx(1.0)
+    assert compared.interval is None
     assert (compared.seed, compared.rounds) == (9, 10_000)
 
 
@@ -142,7 +169,8 @@ def test_comparison_of_nothing_is_undefined():
 
 
 def test_run_against_itself_differs_nowhere():
-    one = evaluate(QRELS, FIRST, [Recall @ 1])
+    names = [f"q{number}" for number in range(LEAST_FOR_INTERVAL)]
+    one = evaluate({name: {"a": 1} for name in names}, {"q1": {"a": 1.0}}, [Recall @ 1])
     compared = compare(one, one, Recall @ 1, seed=1)
     assert (compared.difference, compared.p_value, compared.interval) == (0.0, 1.0, Interval(0.0, 0.0))
 

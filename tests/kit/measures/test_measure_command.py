@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evidence_kit.commands import main
+from evidence_kit.measures.intervals import SEED
 
 ROOT = Path(__file__).parents[3]
 QRELS = "问1 0 a 3\n问1 0 b 1\n问2 0 a 0\n问3 0 c 2\n"
@@ -41,13 +42,14 @@ def test_json_has_exactly_these_keys(run):
         "means": {"nDCG@3": 0.354905, "MRR@10": 0.5, "Judged@3": 0.666667},
         "undefined": {"nDCG@3": ["问2"], "MRR@10": ["问2"], "Judged@3": []},
         "missing": ["问3"],
+        "ignored": [],
     }
-    assert list(json.loads(out)) == ["questions", "means", "undefined", "missing"]
+    assert list(json.loads(out)) == ["questions", "means", "undefined", "missing", "ignored"]
 
 
 def test_values_of_each_question_are_there_when_asked_for(run):
     record = json.loads(run(*MEASURE, "-m", "nDCG@3", "--per-question", "--json")[1])
-    assert list(record) == ["questions", "means", "undefined", "missing", "per_question"]
+    assert list(record) == ["questions", "means", "undefined", "missing", "ignored", "per_question"]
     assert record["per_question"] == {
         "问1": {"nDCG@3": 0.70981},
         "问2": {"nDCG@3": None},
@@ -93,7 +95,7 @@ def test_questions_without_judgments_are_told_on_stderr(run):
         file.write("问9 Q0 a 1 1.0 s\n")
     code, out, err = run(*MEASURE, "-m", "AP", "--json")
     assert code == 0
-    assert json.loads(out)["questions"] == 3
+    assert (json.loads(out)["questions"], json.loads(out)["ignored"]) == (3, ["问9"])
     assert err == "提示：排名里有 1 个问题没有判断，未计入：问9\n"
     assert "--against 的排名里有 1 个" in run(*MEASURE, "-m", "AP", "--against", "r.txt")[2]
 
@@ -103,25 +105,30 @@ def test_two_runs_are_compared(run):
     code, out, err = run(*MEASURE, "-m", "MRR@3", "-m", "P@1", *against, "--json")
     assert (code, err) == (0, "")
     record = json.loads(out)
-    assert list(record) == ["questions", "means", "undefined", "missing", "against"]
+    assert list(record) == ["questions", "means", "undefined", "missing", "ignored", "against"]
     # MRR@3: 1 to 1, 0 to 1; turning the one difference leaves it as far from 0.
-    assert record["against"]["MRR@3"] == {
+    assert record["against"]["measures"]["MRR@3"] == {
         "questions": 2,
         "left_out": ["问2"],
-        "mean": 0.5,
-        "mean_against": 1.0,
+        "first": 0.5,
+        "second": 1.0,
         "difference": 0.5,
-        "interval": [0.0, 1.0],
+        "interval": None,
         "p_value": 1.0,
         "exact": True,
         "seed": 7,
         "rounds": 10000,
     }
     text = run(*MEASURE, "-m", "MRR@3", "-m", "P@1", *against)[1]
-    assert "另一份排名减去这份（种子 7，抽样 10000 次，区间 95%，双侧检验）：\n" in text
-    assert (
-        "  MRR@3  差 +0.500000  区间 [+0.000000, +1.000000]  p = 1.000000（试遍正负号）"
-        "  2 个问题，另有未定义 1 个\n" in text
+    assert text.endswith(
+        "这份排名 → 另一份排名：\n"
+        "  MRR@3  0.500000 → 1.000000  差 +0.500000  区间 无  p=1.000000（穷举）  2 题\n"
+        "  P@1    0.500000 → 1.000000  差 +0.500000  区间 无  p=1.000000（穷举）  2 题\n"
+        "均值和差只算两边都有定义的题；差为后者减前者。\n"
+        "不足 10 题不给区间：那样的区间太窄，见 docs/formulas.md。\n"
+        "p 来自双侧的配对随机化检验：穷举是试遍全部正负号。\n"
+        "一次比较了 2 个指标，p 没有为此校正：比得越多，碰巧显得小的越多。\n"
+        "另一份排名里缺 1 个问题，按 0 分计：问2\n"
     )
     assert text == run(*MEASURE, "-m", "MRR@3", "-m", "P@1", *against)[1]
 
@@ -131,18 +138,48 @@ def test_comparison_that_draws_signs_says_so(run):
     Path("q.txt").write_text("".join(f"{name} 0 a 1\n" for name in lines), encoding="utf-8")
     Path("r.txt").write_text("q99 Q0 a 1 1 s\n", encoding="utf-8")
     Path("better.txt").write_text("".join(f"{name} Q0 a 1 1 s\n" for name in lines), encoding="utf-8")
-    out = run(*MEASURE, "-m", "P@1", "--against", "better.txt")[1]
-    assert "p = 0.000100（随机正负号）" in out
+    out = run(*MEASURE, "-m", "P@1", "--against", "better.txt", "--seed", "7")[1]
+    assert (
+        "  P@1  0.000000 → 1.000000  差 +1.000000  区间 [+1.000000, +1.000000]  p=0.000100（抽样）  20 题\n"
+        "均值和差只算两边都有定义的题；差为后者减前者。\n"
+        "区间为 95% 自助法，抽 10000 次，种子 7。\n"
+        "p 来自双侧的配对随机化检验：抽样是随机抽 10000 次，种子 7。\n" in out
+    )
+    assert "校正" not in out  # one measure alone
 
 
-@pytest.mark.parametrize(
-    ("qrels", "said"), [("问2 0 a 0\n", "没有一个问题有值"), ("问3 0 c 1\n", "区间 未定义")]
-)
+def test_seed_is_the_same_by_default_as_in_an_experiment(run):
+    record = json.loads(run(*MEASURE, "-m", "AP", "--against", "better.txt", "--json")[1])
+    assert record["against"]["measures"]["AP"]["seed"] == SEED
+    assert str(SEED) in run("measure", "--help")[1]
+
+
+def test_questions_that_the_other_run_lacks_or_has_alone_are_named(run):
+    Path("better.txt").write_text("问1 Q0 a 1 2.0 s\n问9 Q0 a 1 1.0 s\n", encoding="utf-8")
+    record = json.loads(run(*MEASURE, "-m", "AP", "--against", "better.txt", "--json")[1])
+    assert (record["missing"], record["ignored"]) == (["问3"], [])
+    assert (record["against"]["missing"], record["against"]["ignored"]) == (["问2", "问3"], ["问9"])
+    text = run(*MEASURE, "-m", "AP", "--against", "better.txt")[1]
+    assert "另一份排名里缺 2 个问题，按 0 分计：问2、问3\n" in text
+
+
+def test_tiny_loss_is_shown_as_no_difference_without_a_minus(run):
+    names = [f"q{number:03}" for number in range(10)]
+    Path("q.txt").write_text("".join(f"{name} 0 a 30\n{name} 0 b 1\n" for name in names), encoding="utf-8")
+    Path("r.txt").write_text("".join(f"{name} Q0 a 1 2 s\n{name} Q0 b 2 1 s\n" for name in names))
+    Path("better.txt").write_text("".join(f"{name} Q0 a 1 2 s\n" for name in names))
+    out = run(*MEASURE, "-m", "nDCG@2", "--against", "better.txt")[1]
+    assert "差 +0.000000  区间 [+0.000000, +0.000000]" in out and "-0.000000" not in out
+    record = json.loads(run(*MEASURE, "-m", "nDCG@2", "--against", "better.txt", "--json")[1])
+    assert str(record["against"]["measures"]["nDCG@2"]["difference"]) == "0.0"
+
+
+@pytest.mark.parametrize(("qrels", "said"), [("问2 0 a 0\n", "没有可比较的问题"), ("问3 0 c 1\n", "区间 无")])
 def test_comparison_over_too_few_questions_is_undefined(run, qrels, said):
     Path("q.txt").write_text(qrels, encoding="utf-8")
     assert said in run(*MEASURE, "-m", "AP", "--against", "better.txt")[1]
     record = json.loads(run(*MEASURE, "-m", "AP", "--against", "better.txt", "--json")[1])
-    assert record["against"]["AP"]["interval"] is None
+    assert record["against"]["measures"]["AP"]["interval"] is None
 
 
 def test_progress_stays_off_a_file(run):

@@ -13,6 +13,7 @@ from evidence_kit.measures.ranking import (
     MAX_GRADE,
     MRR,
     Judged,
+    Measure,
     MeasureError,
     P,
     Recall,
@@ -182,6 +183,19 @@ def test_cut_that_is_no_rank_is_refused(k):
 
 
 HUGE = pytest.param(10**5000, id="huge")
+
+
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [
+        ("Foo", 3), ("", 1), ("ndcg", 3), (["nDCG"], 3), ("nDCG", None), ("nDCG", 0), ("nDCG", True),
+        ("P", 10**6), ("P", 3.0), ("AP", 3), pytest.param("P", 10**5000, id="huge"), ("\ud800\x1b", 1),
+    ],
+)  # fmt: skip
+def test_measure_that_does_not_exist_cannot_be_made(name, k):
+    with pytest.raises(MeasureError) as caught:
+        Measure(name, k)
+    assert not set(caught.value.message) & set("\ud800\x1b\n")
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, HUGE, True, "1", None])

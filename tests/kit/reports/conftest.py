@@ -104,7 +104,9 @@ def run(experiment):
         results=results,
         means=measured,
         undefined={"Recall@2": ("q2", "q3"), "nDCG@2": ("q2", "q3")},
-        unjudged_in_top_k=2,
-        stale=1,
+        missing=("q2",),
+        unjudged_in_top_k=1,
+        stale_in_top_k=1,
+        stale_pairs=(("q3", "a<b>.txt"),),
         judged_out_of_force=0,
     )

@@ -39,8 +39,10 @@ def of(*results):
         results=results,
         means={"MRR@3": 0.25, "nDCG@3": None},
         undefined={},
+        missing=(),
         unjudged_in_top_k=0,
-        stale=0,
+        stale_in_top_k=0,
+        stale_pairs=(),
     )
 
 

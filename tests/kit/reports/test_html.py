@@ -63,7 +63,8 @@ def test_undefined_unjudged_and_stale_are_counted_and_said_to_be_no_zero(page):
     shown = re.sub(r"<[^>]*>", "", page)
     for phrase in (
         "2 个：q2、q3",
-        "前 2 份命中里有 2 份没有有效判断，暂按 0 计",
+        "前 2 份命中里有 1 份从未判断，1 份待复核，都暂按 0 计",
+        "没有命中：1 个问题，其中有相关判断的按 0 分计：q2。",
         "1 条判断针对的是修改前的正文或问题",
         "也不算 0 分",
         "没有命中",

@@ -68,13 +68,37 @@ def test_instant_has_its_own_zone_or_ours():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2026-11-30T12:00", (12, 0, 0, 0)),
+        ("2026-11-30T23:59:59", (23, 59, 59, 0)),
+        ("2026-11-30T12:00:00.5", (12, 0, 0, 500_000)),
+        ("2026-11-30T12:00:00.1234", (12, 0, 0, 123_400)),
+    ],
+)
+def test_parts_of_an_instant_may_be_left_out_on_every_python(text, at):
+    for written, offset in (("", 8), ("Z", 0), ("+08:00", 8), ("-05:30", -5.5), ("+00:00", 0)):
+        there = timezone(timedelta(hours=offset))
+        assert parse_instant(text + written) == datetime(2026, 11, 30, *at, tzinfo=there)
+
+
 def test_day_as_an_instant_is_its_end():
     assert parse_instant("2026-11-30") == EVENING - timedelta(microseconds=1)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "昨天", "2026-13-01", "2026-11-30T25:00:00", "12:00", "2026-11-30T12:00:00+99:00"]
-)
+    "text",
+    [
+        "", "昨天", "2026-13-01", "2026-11-30T25:00:00", "12:00", "2026-11-30T12:00:00+99:00",
+        # What one Python's `fromisoformat` reads and another's does not.
+        "20261130", "20261130T12", "20261130T120000", "2026-W49-1", "2026-W49-1T12:00", "2026-11-30T12",
+        "2026-11-30T1200", "2026-11-30T12:00:00,5", "2026-11-30T12:00:00+08", "2026-11-30T12:00:00+0800",
+        "2026-11-30T24:00:00", "2026-11-30T12:00:00.1234567", "2026-11-30 12:00:00", "2026-11-30T12:00:00z",
+        "2026-11-30T12:00+08:60", "2026-11-30T12:00+08:00:30", "2026-11-30T12:00:60", "２０２６-11-30T12:00",
+        "2026-11-30T12:00:00Z\n", "2026-11-30T", "2026-11-30Z", "2026-11-30\0", "\ud800",
+    ],
+)  # fmt: skip
 def test_instant_that_is_none_is_refused(text):
     with pytest.raises(SourceError, match="时刻"):
         parse_instant(text)

@@ -101,6 +101,24 @@ def test_text_that_is_no_chinese_is_thin_even_where_one_reading_is_left():
     assert (decoded.encoding, decoded.evidence, decoded.runner_up) == ("gb18030", "thin", None)
 
 
+KOREAN = "우리 도서관은 매주 월요일에 문을 닫습니다. 책은 한 번에 세 권까지 빌립니다."
+RUSSIAN = (
+    "Библиотека закрыта по понедельникам. Можно взять не более трёх книг сразу, а вернуть их через неделю."
+)
+JAPANESE = "図書館は毎週月曜日に休みます。本は一度に三冊まで借りることができ、返却の期限は二週間です。"
+KANA = "としょかんはげつようびにやすみます。コンピュータのつかいかたはカウンターできいてください。"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [(KOREAN, "euc-kr"), (RUSSIAN, "gb18030"), (JAPANESE, "euc-jp"), (KANA, "euc-jp")],
+)
+@pytest.mark.parametrize("times", [1, 50])
+def test_other_languages_that_read_as_chinese_characters_are_thin_evidence(text, codec, times):
+    decoded = decode((text * times).encode(codec), "a")
+    assert (decoded.evidence, decoded.runner_up is not None) == ("thin", True)
+
+
 @pytest.mark.parametrize(
     ("data", "offsets"),
     [

@@ -6,7 +6,7 @@ import pytest
 
 from evidence_kit.sources.held import HeldSource
 from evidence_kit.sources.model import SourceError
-from evidence_kit.sources.store import KIND, SourceStore, put_sources
+from evidence_kit.sources.store import KIND, put_sources, sources_of, standing
 from evidence_kit.sources.validity import Validity
 from evidence_kit.storage.connection import new_database, open_database
 from evidence_kit.storage.revisions import Revisions
@@ -39,14 +39,19 @@ def put(revisions, name, first=None, last=None, supersedes=(), status="active"):
         put_sources(change, [HeldSource(name, "标题", f"{name} 的正文", 0, validity, "big5", ("x",))])
 
 
-def ids(store, day, known_at=None):
-    return [source.source_id for source in store.in_force(date.fromisoformat(day), known_at).sources]
+def read(revisions, known_at=None):
+    return sources_of(revisions.state(known_at))
+
+
+def ids(revisions, day, known_at=None):
+    found = standing(read(revisions, known_at), date.fromisoformat(day))
+    return [source.source_id for source in found.sources]
 
 
 def test_source_comes_back_as_it_was_put(revisions):
     put(revisions, "旧")
     put(revisions, "新", "2026-01-01", "2026-12-31", ("旧",))
-    held = SourceStore(revisions).read()
+    held = read(revisions)
     validity = Validity("active", date(2026, 1, 1), date(2026, 12, 31), ("旧",))
     assert held == (
         HeldSource("新", "标题", "新 的正文", 0, validity, "big5", ("x",)),
@@ -56,27 +61,16 @@ def test_source_comes_back_as_it_was_put(revisions):
 
 def test_both_boundary_days_belong_to_a_source(revisions):
     put(revisions, "a", "2026-03-01", "2026-03-31")
-    store = SourceStore(revisions)
     days = ("2026-02-28", "2026-03-01", "2026-03-31", "2026-04-01")
-    assert [ids(store, day) for day in days] == [[], ["a"], ["a"], []]
-    reasons = [store.in_force(date.fromisoformat(day)).left_out.get("a") for day in days]
+    assert [ids(revisions, day) for day in days] == [[], ["a"], ["a"], []]
+    reasons = [standing(read(revisions), date.fromisoformat(day)).left_out.get("a") for day in days]
     assert reasons == ["not_yet", None, None, "ended"]
 
 
 def test_successor_ends_a_source_the_day_before_it_begins(revisions):
     put(revisions, "a")
     put(revisions, "b", "2026-07-01", supersedes=("a",))
-    store = SourceStore(revisions)
-    assert (ids(store, "2026-06-30"), ids(store, "2026-07-01")) == (["a"], ["b"])
-
-
-def test_today_is_asked_where_no_day_is_given(revisions, monkeypatch):
-    put(revisions, "a", "2026-11-30", "2026-11-30")
-    store = SourceStore(revisions)
-    monkeypatch.setattr("evidence_kit.sources.store.today", lambda: date(2026, 11, 30))
-    assert [source.source_id for source in store.in_force().sources] == ["a"]
-    monkeypatch.setattr("evidence_kit.sources.store.today", lambda: date(2026, 12, 1))
-    assert store.in_force().sources == ()
+    assert (ids(revisions, "2026-06-30"), ids(revisions, "2026-07-01")) == (["a"], ["b"])
 
 
 def test_back_dated_correction_changes_the_past_as_known_now_and_not_as_known_then(revisions, clock):
@@ -84,13 +78,12 @@ def test_back_dated_correction_changes_the_past_as_known_now_and_not_as_known_th
     january = clock.now
     clock.now = datetime(2026, 3, 10, 4, tzinfo=timezone.utc)
     put(revisions, "rule", "2026-02-15")  # in March we learn: it began only in mid-February
-    store = SourceStore(revisions)
-    assert ids(store, "2026-02-01", january) == ["rule"]
-    assert ids(store, "2026-02-01", clock.now - timedelta(microseconds=1)) == ["rule"]
-    assert ids(store, "2026-02-01", clock.now) == []
-    assert ids(store, "2026-02-01") == []
-    assert (ids(store, "2026-02-14"), ids(store, "2026-02-15")) == ([], ["rule"])
-    assert ids(store, "2026-02-01", january - timedelta(microseconds=1)) == []  # not yet recorded at all
+    assert ids(revisions, "2026-02-01", january) == ["rule"]
+    assert ids(revisions, "2026-02-01", clock.now - timedelta(microseconds=1)) == ["rule"]
+    assert ids(revisions, "2026-02-01", clock.now) == []
+    assert ids(revisions, "2026-02-01") == []
+    assert (ids(revisions, "2026-02-14"), ids(revisions, "2026-02-15")) == ([], ["rule"])
+    assert ids(revisions, "2026-02-01", january - timedelta(microseconds=1)) == []  # not yet recorded at all
 
 
 def test_withdrawal_of_today_leaves_what_was_known_before(revisions, clock):
@@ -98,8 +91,7 @@ def test_withdrawal_of_today_leaves_what_was_known_before(revisions, clock):
     before = clock.now
     clock.now += timedelta(days=30)
     put(revisions, "a", status="expired")
-    store = SourceStore(revisions)
-    assert (ids(store, "2026-01-20", before), ids(store, "2026-01-20")) == (["a"], [])
+    assert (ids(revisions, "2026-01-20", before), ids(revisions, "2026-01-20")) == (["a"], [])
 
 
 def test_source_that_supersedes_itself_or_one_not_there_is_refused(revisions):

@@ -1,5 +1,6 @@
 """A file is written whole or not at all, and takes no other file's name unless asked."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,14 @@ def test_text_with_a_lone_surrogate_is_refused_with_its_place():
     with pytest.raises(WritingError, match="第 1 个码点"):
         write_whole(Path("t"), "a\ud800")
     assert names() == []
+
+
+def test_without_hard_links_a_file_that_came_meanwhile_is_kept(tmp_path, monkeypatch):
+    def no_links(_here, there):
+        Path(there).write_bytes(b"mine")
+        raise OSError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr("os.link", no_links)
+    with pytest.raises(WritingError, match="已经存在"):
+        write_whole(tmp_path / "f", "ours")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("f", b"mine")]

@@ -1,8 +1,10 @@
 """A database file: made whole or not at all, opened by its own only, shared by threads and processes."""
 
+import errno
 import os
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -247,3 +249,45 @@ def test_closed_database_opens_again(path):
     put(Revisions(database), "a", {})
     database.close()
     assert len(Revisions(database).state()) == 1
+
+
+def no_links(*_args):
+    raise OSError(errno.EOPNOTSUPP, "no hard links here")
+
+
+def test_without_hard_links_a_new_file_is_made_too_and_leaves_nothing_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.link", no_links)
+    with new_database(tmp_path / "x.db"):
+        pass
+    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
+    put(Revisions(open_database(tmp_path / "x.db")), "a", {})
+
+
+def test_without_hard_links_a_file_that_came_meanwhile_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.link", no_links)
+    with pytest.raises(StorageError, match="已经存在"), new_database(tmp_path / "x.db"):
+        (tmp_path / "x.db").write_bytes(b"mine")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("x.db", b"mine")]
+
+
+def test_without_hard_links_nothing_is_left_where_the_name_cannot_be_given(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.link", no_links)
+    monkeypatch.setattr(Path, "replace", no_links)
+    with pytest.raises(StorageError, match="无法新建"), new_database(tmp_path / "x.db"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+class WithoutWal(sqlite3.Connection):
+    """A connection to a disk on which SQLite keeps to its older journal, and says so."""
+
+    def execute(self, sql, *args):
+        return super().execute(sql.replace("journal_mode = WAL", "journal_mode = DELETE"), *args)
+
+
+def test_disk_on_which_sqlite_has_no_wal_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
+    plain = sqlite3.connect
+    monkeypatch.setattr("sqlite3.connect", lambda *args, **more: plain(*args, **more, factory=WithoutWal))
+    with pytest.raises(StorageError, match="WAL"), new_database(tmp_path / "x.db"):
+        pass
+    assert list(tmp_path.iterdir()) == []

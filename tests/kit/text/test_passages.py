@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text_strategies import borders, texts
 
-from evidence_kit.text.passages import Passage, PassageError, cut_lines, cut_windows
+from evidence_kit.text.passages import Passage, PassageError, count_windows, cut_lines, cut_windows
 
 
 def utf16(text):
@@ -134,3 +134,9 @@ def test_a_passage_whose_text_does_not_fit_its_span_is_refused():
     for start, end, text in [(0, 2, "甲"), (3, 3, ""), (-1, 0, "甲")]:
         with pytest.raises(PassageError):
             Passage(start, end, text)
+
+
+@given(texts, st.integers(1, 12), st.integers(0, 11))
+def test_windows_are_counted_as_they_are_cut(text, window, overlap):
+    overlap = min(overlap, window - 1)
+    assert count_windows(text, window, overlap) == len(cut_windows(text, window, overlap))
