@@ -66,7 +66,11 @@ def parse_anchor(data: bytes, name: str) -> Anchor:
 
     Raises JsonInputError on anything that is not `evidence-anchor/1`, CorruptAnchor on a span that cannot be.
     """
-    fields = Fields(parse_json(data, name), name)
+    return anchor_of(Fields(parse_json(data, name), name))
+
+
+def anchor_of(fields: Fields) -> Anchor:
+    """The anchor in a JSON object that was read strictly; raises as `parse_anchor` does."""
     if fields.string("schema") != SCHEMA:
         raise fields.wrong("schema", f"应是 {SCHEMA}（别的版本请用相应版本的工具读取）")
     unit = fields.string("unit")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -70,6 +69,7 @@ def export(
 ) -> None:  # fmt: skip
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.experiments.run import run
+    from evidence_kit.reports.exports import prompt_for
     from evidence_kit.sources.visible import visible
     from evidence_kit.sources.writing import write_together
 
@@ -83,9 +83,9 @@ def export(
     moment = moment_of(as_of, known_at)
     experiment = open_store(db).snapshot(moment.known_at)
     made = run(experiment, moment.as_of)
-    prompt = _prompt(experiment, made, question_id) if "prompt" in wanted else None
+    prompt = prompt_for(experiment, made, question_id) if "prompt" in wanted else None
     contents = {
-        path: prompt.text if prompt and kind == "prompt" else _CONTENTS[kind](experiment, made, path)
+        path: prompt.text if prompt and kind == "prompt" else _content(kind, experiment, made, path)
         for kind, path in wanted.items()
     }
     write_together(contents, replace=overwrite)
@@ -147,59 +147,18 @@ def _check_targets(targets: list[Path], db: str) -> None:
             raise ExperimentError(f"{path} 是实验文件本身，没有改动它：请给出别的文件名。")
 
 
-Content = Callable[["Experiment", "Run", Path], "str | bytes"]
-
-
-def _measures(experiment: Experiment, run: Run, path: Path) -> bytes:
-    from evidence_kit.formats.tables import measures_table
-
-    return measures_table(run)
-
-
-def _hits(experiment: Experiment, run: Run, path: Path) -> bytes:
-    from evidence_kit.formats.tables import hits_table
-
-    return hits_table(run, _titles(experiment))
-
-
-def _figure(experiment: Experiment, run: Run, path: Path) -> bytes:
+def _content(kind: str, experiment: Experiment, run: Run, path: Path) -> str | bytes:
+    from evidence_kit.reports.exports import EXPORTS
     from evidence_kit.reports.figures import draw_measures
 
-    return draw_measures(run, cast("Format", path.suffix.lower().removeprefix(".")))
+    if kind == "figure":
+        return draw_measures(run, cast("Format", path.suffix.lower().removeprefix(".")))
+    if kind == "squad":
+        return _squad(experiment, run)
+    return EXPORTS[_NAMES[kind]].make(experiment, run, None)
 
 
-def _html(experiment: Experiment, run: Run, path: Path) -> str:
-    from evidence_kit.reports.html import build_report
-
-    return build_report(experiment, run)
-
-
-def _experiment(experiment: Experiment, run: Run, path: Path) -> str:
-    from evidence_kit.formats.experiment_json import experiment_to_json
-
-    return experiment_to_json(experiment)
-
-
-def _trec_qrels(experiment: Experiment, run: Run, path: Path) -> str:
-    from evidence_kit.experiments.run import qrels_in_force
-    from evidence_kit.formats.trec import qrels_to_trec
-    from evidence_kit.sources.days import parse_day
-    from evidence_kit.sources.store import standing
-
-    return qrels_to_trec(qrels_in_force(experiment, standing(experiment.sources, parse_day(run.as_of))))
-
-
-def _trec_run(experiment: Experiment, run: Run, path: Path) -> str:
-    from evidence_kit.formats.trec import run_to_trec
-
-    scores = {
-        result.question.question_id: {hit.best.source_id: hit.best.score for hit in result.documents}
-        for result in run.results
-    }
-    return run_to_trec(scores, run.parameters.method)
-
-
-def _squad(experiment: Experiment, run: Run, path: Path) -> str:
+def _squad(experiment: Experiment, run: Run) -> str:
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.formats.squad import squad_to_json
     from evidence_kit.formats.squad_experiment import experiment_to_squad
@@ -215,20 +174,6 @@ def _squad(experiment: Experiment, run: Run, path: Path) -> str:
             f"另外的相关判断 {made.further} 条，空资料 {len(made.blank)} 篇。"
         )
     return squad_to_json(made.squad)
-
-
-def _prompt(experiment: Experiment, run: Run, question_id: str | None) -> Prompt:
-    from evidence_kit.experiments.model import ExperimentError
-    from evidence_kit.experiments.prompt import build_prompt
-
-    results = {result.question.question_id: result for result in run.results}
-    if question_id is None and len(results) != 1:
-        raise ExperimentError(f"提示词只写一个问题，实验里有 {len(results)} 个：请用 --question 给出标识。")
-    name = question_id or next(iter(results))
-    if name not in results:
-        raise ExperimentError(f"没有问题 {name}：请检查标识。")
-    best = [hit.best for hit in results[name].documents[: run.parameters.k]]
-    return build_prompt(results[name].question.text, best, _titles(experiment), run.parameters.budget)
 
 
 def _prompt_record(prompt: Prompt) -> dict[str, Any]:
@@ -258,17 +203,11 @@ def _prompt_line(prompt: Prompt, budget: int) -> str:
     return f"{said}{short}。"
 
 
-def _titles(experiment: Experiment) -> dict[str, str]:
-    return {source.source_id: source.title for source in experiment.sources}
-
-
-_CONTENTS: dict[str, Content] = {
-    "measures": _measures,
-    "hits": _hits,
-    "figure": _figure,
-    "html": _html,
-    "experiment": _experiment,
-    "trec_qrels": _trec_qrels,
-    "trec_run": _trec_run,
-    "squad": _squad,
+_NAMES = {
+    "measures": "measures.csv",
+    "hits": "hits.csv",
+    "html": "report.html",
+    "experiment": "experiment.json",
+    "trec_qrels": "qrels.txt",
+    "trec_run": "run.txt",
 }

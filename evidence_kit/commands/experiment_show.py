@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evidence_kit.commands.paired import paired_lines, paired_record
-from evidence_kit.formats.notes import conditions, counted, missing_words, named, omissions
+from evidence_kit.formats.notes import conditions, counted, omissions
 from evidence_kit.formats.words import (
     ABSENCE_WORDS,
-    CONDITION_WORDS,
     GRADE_WORDS,
     STATE_WORDS,
     UNDEFINED,
@@ -160,33 +159,12 @@ def comparison_record(made: Comparison) -> dict[str, Any]:
 
 def comparison_lines(made: Comparison) -> Iterator[str]:
     """Yield a comparison for people: the conditions first, since they say what the figures mean."""
+    from evidence_kit.formats.comparing import comparison_remarks, conditions_compared
+
     yield f"基线「{visible(made.baseline.name)}」（资料截至 {made.baseline.as_of}）→ 现在（{made.as_of}）："
-    yield from _condition_lines(made)
+    yield from map(visible, conditions_compared(made))
     yield from paired_lines(made.differences)
-    if {difference.difference for difference in made.differences} - {None} == {0.0}:
-        yield "各指标的差都是 0：没有看到差异。"
-    left_out = sorted({name for difference in made.differences for name in difference.left_out})
-    if left_out:
-        yield f"有指标未定义、或只在一边的问题 {len(left_out)} 个，未比较：{visible(named(left_out))}"
-    if made.missing:
-        yield f"现在{visible(missing_words(made.missing))}"
-
-
-def _condition_lines(made: Comparison) -> Iterator[str]:
-    changes = {name: f"{name} {before} → {after}" for name, (before, after) in made.parameters.items()}
-    acting = visible("，".join(said for name, said in changes.items() if name not in made.idle))
-    idle = visible("，".join(changes[name] for name in made.idle))
-    if not made.differing:
-        yield "条件全部相同。"
-    elif made.attributable:
-        yield f"只有参数不同：{acting}。其余条件相同；若有差异，只能来自参数。"
-    elif acting or made.differing != ("parameters",):
-        names = "、".join(CONDITION_WORDS[name] for name in made.differing)
-        yield f"不同的条件：{names}。条件不同，不能说差异来自参数。"
-        if acting:
-            yield f"参数的改动：{acting}"
-    if idle:
-        yield f"不影响名次和这些指标的参数改动：{idle}。"
+    yield from map(visible, comparison_remarks(made))
 
 
 def _shown(value: float | None) -> str:

@@ -30,10 +30,12 @@ def paired_record(compared: PairedComparison) -> dict[str, Any]:
 
 def paired_lines(compared: Sequence[PairedComparison]) -> Iterator[str]:
     """Yield a line for each measure, then what the intervals and p-values rest on."""
+    from evidence_kit.formats.comparing import paired_notes
+
     width = max((len(each.measure) for each in compared), default=0)
     for each in compared:
         yield f"  {each.measure:{width}}  {_figures(each)}"
-    yield from _notes([each for each in compared if each.questions])
+    yield from paired_notes(compared)
 
 
 def _figures(compared: PairedComparison) -> str:
@@ -48,22 +50,3 @@ def _figures(compared: PairedComparison) -> str:
         f"{six_digits(first)} → {six_digits(second)}  差 {signed_digits(difference)}  区间 {between}  "
         f"p={six_digits(p_value)}（{'穷举' if compared.exact else '抽样'}）  {compared.questions} 题"
     )
-
-
-def _notes(compared: Sequence[PairedComparison]) -> Iterator[str]:
-    from evidence_kit.measures.intervals import LEAST_FOR_INTERVAL
-
-    if not compared:
-        return
-    drawn = f"抽 {compared[0].rounds} 次，种子 {compared[0].seed}"
-    yield "均值和差只算两边都有定义的题；差为后者减前者。"
-    if any(each.interval for each in compared):
-        yield f"区间为 95% 自助法，{drawn}。"
-    if not all(each.interval for each in compared):
-        yield f"不足 {LEAST_FOR_INTERVAL} 题不给区间：那样的区间太窄，见 docs/formulas.md。"
-    signs = [f"抽样是随机{drawn}"] if not all(each.exact for each in compared) else []
-    if any(each.exact for each in compared):
-        signs.insert(0, "穷举是试遍全部正负号")
-    yield f"p 来自双侧的配对随机化检验：{'，'.join(signs)}。"
-    if len(compared) > 1:
-        yield f"一次比较了 {len(compared)} 个指标，p 没有为此校正：比得越多，碰巧显得小的越多。"

@@ -24,6 +24,7 @@ _COMMANDS = {
     "bundle": ("evidence_kit.commands.bundle", "bundle", "引用包：逐条核对引文的位置。"),
     "find": ("evidence_kit.commands.find", "find", "在资料里查找问题的字词，给出原文与位置。"),
     "index": ("evidence_kit.commands.index", "index", "索引文件：建立、检索、核对。"),
+    "serve": ("evidence_kit.commands.serve", "serve", "在浏览器里打开工作台。"),
     "experiment": ("evidence_kit.commands.experiment", "experiment", "在自己的资料上评测检索。"),
     "measure": ("evidence_kit.commands.measure", "measure", "按相关性判断计算排名的指标，或比较两份排名。"),
 }

@@ -17,7 +17,14 @@ from typing import Literal
 
 from evidence_kit.experiments.model import Baseline, Experiment, ExperimentError, Parameters, Run, digest_of
 from evidence_kit.experiments.parameters import parameter_changes
-from evidence_kit.experiments.run import evaluate_search, measures_at, qrels_in_force, run, search
+from evidence_kit.experiments.run import (
+    Search,
+    evaluate_search,
+    measured,
+    measures_at,
+    qrels_in_force,
+    search,
+)
 from evidence_kit.measures.intervals import SEED, PairedComparison, Progress
 from evidence_kit.measures.intervals import compare as compare_runs
 from evidence_kit.measures.ranking import Evaluation, Measure, parse_measure
@@ -65,9 +72,12 @@ class Comparison:
         return self.differing == ("parameters",) and len(self.idle) < len(self.parameters)
 
 
-def freeze(experiment: Experiment, as_of: date, name: str) -> Baseline:
-    """Return the baseline that a run on a day makes. Raises ExperimentError on an empty name."""
-    return baseline_of(experiment, run(experiment, as_of), name)
+def freeze(experiment: Experiment, as_of: date, name: str, *, found: Search | None = None) -> Baseline:
+    """Return the baseline that a run on a day makes; `found` is that day's search, where it was made already.
+
+    Raises ExperimentError on an empty name.
+    """
+    return baseline_of(experiment, measured(experiment, found or search(experiment, as_of)), name)
 
 
 def baseline_of(experiment: Experiment, made: Run, name: str) -> Baseline:
@@ -89,20 +99,22 @@ def baseline_named(experiment: Experiment, name: str) -> Baseline:
     for baseline in experiment.baselines:
         if baseline.name == name:
             return baseline
-    there = "、".join(baseline.name for baseline in experiment.baselines) or "还没有基线，请先冻结一个"
-    raise ExperimentError(f"没有基线 {name}：已有的是 {there}。")
+    names = "、".join(baseline.name for baseline in experiment.baselines)
+    there = f"已有的是 {names}" if names else "还没有基线，请先冻结一个"
+    raise ExperimentError(f"没有基线 {name}：{there}。", http_status=404)
 
 
 def compare(
     baseline: Baseline, experiment: Experiment, as_of: date, *, seed: int = SEED,
-    progress: Progress = lambda done, whole: None,
+    found: Search | None = None, progress: Progress = lambda done, whole: None,
 ) -> Comparison:  # fmt: skip
     """Return how the experiment on a day differs from a baseline, question by question.
 
-    Questions count where a measure is defined in both; see `measures.intervals.compare`. `progress` is told
-    how much of the sampling is done.
+    Questions count where a measure is defined in both; see `measures.intervals.compare`. `found` is that
+    day's search, where it was made already; `progress` is told how much of the sampling is done, and what it
+    raises ends the comparison.
     """
-    found = search(experiment, as_of)
+    found = found or search(experiment, as_of)
     now = digests(experiment, found.standing)
     measures = _measures(baseline)
     evaluation = evaluate_search(qrels_in_force(experiment, found.standing), found, measures)

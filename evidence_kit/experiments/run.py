@@ -6,9 +6,11 @@ source stands at the rank of its best passage, so that overlapping passages do n
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
+from functools import cached_property
 from typing import NamedTuple
 
 from evidence_kit.experiments.model import (
@@ -21,11 +23,14 @@ from evidence_kit.experiments.model import (
     Question,
     QuestionResult,
     Run,
+    digest_of,
 )
 from evidence_kit.index import Bm25, Index
 from evidence_kit.index.weighting import Weighting, parse_weighting, rank_score
+from evidence_kit.measures.intervals import Progress
 from evidence_kit.measures.ranking import AP, MRR, Evaluation, Judged, Measure, P, Recall, evaluate, nDCG
-from evidence_kit.sources.store import Standing, standing
+from evidence_kit.sources.model import text_digest
+from evidence_kit.sources.store import Standing, standing, validity_body
 from evidence_kit.text.analysis import parse_analyzer
 from evidence_kit.text.passages import cut_windows
 
@@ -47,6 +52,16 @@ class Search:
     passages: tuple[Cut, ...]
     ranked: Mapping[str, Sequence[tuple[int, float]]]
 
+    @cached_property
+    def scores(self) -> dict[str, dict[str, float]]:
+        """Return question id -> source id -> the score of its best passage."""
+        found: dict[str, dict[str, float]] = {}
+        for question_id, ranked in self.ranked.items():
+            best = found[question_id] = {}
+            for at, score in ranked:
+                best.setdefault(self.passages[at].source_id, score)
+        return found
+
     def hits(self, question_id: str) -> tuple[PassageHit, ...]:
         """Return the passages found for a question, best first."""
         return tuple(
@@ -56,24 +71,28 @@ class Search:
 
 
 def run(experiment: Experiment, as_of: date) -> Run:
-    """Return what the experiment's parameters find on a day, measured at their k.
+    """Return what the experiment's parameters find on a day, measured at their k."""
+    return measured(experiment, search(experiment, as_of))
+
+
+def measured(experiment: Experiment, found: Search) -> Run:
+    """Return a search of an experiment, measured by its judgments at its k.
 
     A current judgment of a source that is not in force on the day takes no part, since the source cannot be
     found; it is counted in `judged_out_of_force`.
     """
-    found = search(experiment, as_of)
     qrels = qrels_in_force(experiment, found.standing)
     evaluation = evaluate_search(qrels, found, measures_at(experiment.parameters.k))
     judged = _judged(experiment)
     results = tuple(
-        _result(question, found.hits(question.question_id), judged, evaluation)
+        _result(question, found.hits(question.question_id), judged, evaluation.per_question)
         for question in experiment.questions
     )
     top = [hit.state for result in results for hit in result.documents[: experiment.parameters.k]]
     current = sum(map(len, experiment.qrels().values()))
     return Run(
         parameters=experiment.parameters,
-        as_of=as_of.isoformat(),
+        as_of=found.standing.as_of.isoformat(),
         passages=len(found.passages),
         left_out=found.standing.left_out,
         results=results,
@@ -87,10 +106,41 @@ def run(experiment: Experiment, as_of: date) -> Run:
     )
 
 
-def search(experiment: Experiment, as_of: date) -> Search:
-    """Return every passage with a positive score for every question: score, then source id, then start."""
+def measured_question(
+    experiment: Experiment, found: Search, question: Question, evaluation: Evaluation
+) -> QuestionResult:
+    """Return one question's part of `measured`, with what `evaluation` says of it."""
+    return _result(question, found.hits(question.question_id), _judged(experiment), evaluation.per_question)
+
+
+def search_key(experiment: Experiment, as_of: date) -> str:
+    """Return a digest that is another one wherever `search` may find something else.
+
+    Judgments, titles, k and budget are not in it: they do not decide what is found.
+    """
+    parameters = asdict(experiment.parameters)
+    deciding = {name: value for name, value in parameters.items() if name not in ("k", "budget")}
+    sources = [
+        [source.source_id, source.text_sha256, source.body_start, validity_body(source.validity)]
+        for source in experiment.sources
+    ]
+    questions = [[question.question_id, text_digest(question.text)] for question in experiment.questions]
+    return digest_of(json.dumps([as_of.isoformat(), deciding, sources, questions], sort_keys=True))
+
+
+def _silent(done: int, whole: int) -> None:
+    pass
+
+
+def search(experiment: Experiment, as_of: date, *, progress: Progress = _silent) -> Search:
+    """Return every passage with a positive score for every question: score, then source id, then start.
+
+    `progress` is told how many questions are done, of how many; what it raises ends the search.
+    """
     in_force = standing(experiment.sources, as_of)
     parameters = experiment.parameters
+    whole = len(experiment.questions)
+    progress(0, whole)
     cut = tuple(passage for source in in_force.sources for passage in _cut(source, parameters))
     if not cut:
         return Search(in_force, cut, {question.question_id: () for question in experiment.questions})
@@ -99,12 +149,12 @@ def search(experiment: Experiment, as_of: date) -> Search:
     index = Index.build(
         [passage.quote for passage in cut], weighting=weighting, analyzer=parse_analyzer(parameters.analyzer)
     )
-    ranked = {
-        question.question_id: [
+    ranked: dict[str, list[tuple[int, float]]] = {}
+    for done, question in enumerate(experiment.questions):
+        progress(done, whole)
+        ranked[question.question_id] = [
             (hit.position, rank_score(weighting, hit.score)) for hit in index.search(question.text, len(cut))
         ]
-        for question in experiment.questions
-    }
     return Search(in_force, cut, ranked)
 
 
@@ -133,12 +183,7 @@ def evaluate_search(
     qrels: Mapping[str, Mapping[str, int]], found: Search, measures: Sequence[Measure]
 ) -> Evaluation:
     """Return what was found as measured: each source has the score of its best passage."""
-    scores: dict[str, dict[str, float]] = {}
-    for question_id, ranked in found.ranked.items():
-        best = scores[question_id] = {}
-        for at, score in ranked:
-            best.setdefault(found.passages[at].source_id, score)
-    return evaluate(qrels, scores, measures)
+    return evaluate(qrels, found.scores, measures)
 
 
 def _cut(source: ExperimentSource, parameters: Parameters) -> Iterator[Cut]:
@@ -161,7 +206,10 @@ def _judged(experiment: Experiment) -> _Judged:
 
 
 def _result(
-    question: Question, hits: tuple[PassageHit, ...], judged: _Judged, evaluation: Evaluation
+    question: Question,
+    hits: tuple[PassageHit, ...],
+    judged: _Judged,
+    measures: Mapping[str, Mapping[str, float | None]],
 ) -> QuestionResult:
     best: dict[str, PassageHit] = {}
     for hit in hits:
@@ -170,4 +218,4 @@ def _result(
         DocumentHit(rank, hit, *judged.get((question.question_id, hit.source_id), (None, "unjudged")))
         for rank, hit in enumerate(best.values(), start=1)
     )
-    return QuestionResult(question, documents, hits, evaluation.per_question[question.question_id])
+    return QuestionResult(question, documents, hits, measures[question.question_id])

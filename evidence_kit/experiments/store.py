@@ -38,6 +38,7 @@ from evidence_kit.experiments.records import (
     judgment_id,
     records_of,
 )
+from evidence_kit.experiments.standing import Held, Standing
 from evidence_kit.experiments.steps import (
     fresh_judgment,
     put_documents,
@@ -61,6 +62,7 @@ class ExperimentStore:
     def __init__(self, database: Database, clock: Clock = utc_now) -> None:
         self._database = database
         self._revisions = Revisions(database, clock)
+        self._held = Held()
 
     @classmethod
     def create(
@@ -112,6 +114,13 @@ class ExperimentStore:
             raise ExperimentError("那个时刻还没有这个实验：请给出更晚的时刻。")
         return experiment_of(state)
 
+    def look(self) -> Standing:
+        """Return the experiment as it is, whoever wrote it, with the revisions that `expected` asks for.
+
+        What has not changed since the last look is not read again.
+        """
+        return self._held.look(self._revisions)
+
     def revision(self, kind: str, record_id: str) -> int:
         """Return the number of a record's last revision, for `expected`; 0 where there never was one."""
         found = self._revisions.latest(kind, record_id)
@@ -121,13 +130,16 @@ class ExperimentStore:
         """Return all changes, the first one first."""
         return self._revisions.history()
 
-    def undo(self) -> Change:
-        """Take back the last change of sources, questions, judgments or parameters."""
-        return self._revisions.undo()
+    def undo(self, *, expected: int | None = None) -> Change:
+        """Take back the last change of sources, questions, judgments or parameters.
 
-    def redo(self) -> Change:
+        `expected` is the last revision of all, here and in `redo`, `add_baseline` and `restore`.
+        """
+        return self._revisions.undo(expected=expected)
+
+    def redo(self, *, expected: int | None = None) -> Change:
         """Do again the last change that was undone."""
-        return self._revisions.redo()
+        return self._revisions.redo(expected=expected)
 
     def rename(self, name: str) -> None:
         """Give the experiment another name; undo reaches it."""
@@ -248,14 +260,17 @@ class ExperimentStore:
                 except ExperimentError as error:
                     raise JudgmentError(question_id, source_id, error.message) from None
 
-    def confirm(self, question_id: str, source_id: str, *, expected: int | None = None) -> Judgment:
-        """Let a stale judgment count again, as one of the texts that stand now, with its grade."""
+    def confirm(
+        self, question_id: str, source_id: str, *, expected: int | None = None,
+        seen: tuple[str, str] | None = None,
+    ) -> Judgment:  # fmt: skip
+        """Let a stale judgment count again, as one of the texts that stand now; `seen` as in `judge`."""
         with self._revisions.changing(f"确认判断 {question_id} 与 {source_id}") as change:
             key = judgment_id(question_id, source_id)
             found = change.latest(JUDGMENT, key)
             if found is None or found.body is None:
                 raise ExperimentError(f"{question_id} 与 {source_id} 还没有判断，不能确认：请先判断。")
-            fresh = fresh_judgment(change, question_id, source_id, found.body["grade"], None)
+            fresh = fresh_judgment(change, question_id, source_id, found.body["grade"], seen)
             change.put(JUDGMENT, key, judgment_body(fresh), expected=expected)
         return fresh
 
@@ -281,9 +296,10 @@ class ExperimentStore:
             change.put(PARAMETERS, THE_ONE, asdict(after), expected=expected)
         return after
 
-    def add_baseline(self, baseline: Baseline) -> None:
+    def add_baseline(self, baseline: Baseline, *, expected: int | None = None) -> None:
         """Keep a frozen baseline; undo does not reach it. Raises ExperimentError where its name is taken."""
         with self._revisions.changing(f"冻结基线 {baseline.name}", undoable=False) as change:
+            _refuse_newer(change, expected)
             found = change.latest(BASELINE, baseline.name)
             if found is not None and found.body is not None:
                 raise ExperimentError(f"基线 {baseline.name} 已经存在，冻结后不能改动：请换一个名称。")
@@ -294,9 +310,10 @@ class ExperimentStore:
         with self._revisions.changing(f"视图 {name}", undoable=False) as change:
             change.put(VIEW, name, None if value is None else {"value": value})
 
-    def restore(self, experiment: Experiment) -> None:
+    def restore(self, experiment: Experiment, *, expected: int | None = None) -> None:
         """Let the store hold exactly this experiment, ids kept, as one change; its limits stay."""
         with self._revisions.changing(f"还原实验 {experiment.name}") as change:
+            _refuse_newer(change, expected)
             self._hold(change, experiment)
 
     def _hold(self, change: Changing, experiment: Experiment) -> None:
@@ -323,3 +340,8 @@ class ExperimentStore:
 
     def _check_questions(self, change: Changing) -> None:
         check_questions(experiment_of(change.state()).questions, self._limits(change))
+
+
+def _refuse_newer(change: Changing, expected: int | None) -> None:
+    if expected is not None:
+        change.refuse_newer(expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import threading
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evidence_kit.experiments.model import Run
@@ -52,6 +53,9 @@ _METADATA: dict[Format, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
 }
 
+# matplotlib's settings are those of the whole process.
+_ONE_AT_A_TIME = threading.Lock()
+
 
 def draw_measures(run: Run, kind: Format, letters: Letters | None = None) -> bytes:
     """Return a picture of a run's measures as PNG or SVG bytes, the same each time on one machine.
@@ -68,7 +72,7 @@ def draw_measures(run: Run, kind: Format, letters: Letters | None = None) -> byt
     except ImportError:
         raise missing("matplotlib", "figures") from None
     letters = letters or find_letters()
-    with matplotlib.rc_context({**_SETTINGS, "font.family": list(letters.families)}):
+    with _ONE_AT_A_TIME, matplotlib.rc_context({**_SETTINGS, "font.family": list(letters.families)}):
         drawn = min(len(run.results), MOST_QUESTIONS)
         columns, rows = _grid(run)
         panel_height = _FRAME_HEIGHT + _BAR_HEIGHT * max(drawn, 3)

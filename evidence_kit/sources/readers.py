@@ -7,6 +7,7 @@ same ids wherever the folder stands.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -70,6 +71,31 @@ def read_pasted(data: bytes, name: str, title: str, encoding: str | None = None)
     return Reading((document,), {}, () if decoded.plain else (FileDecoding(name, decoded),))
 
 
+def read_given_files(files: Sequence[tuple[str, bytes]], encoding: str | None = None) -> Reading:
+    """Return the documents of files that came over a form, as (name, content), in their order.
+
+    A name is only a name: what stands before its last slash is taken off, and no path is made of it. For the
+    rest as `read_sources`.
+    """
+    log = _Log(encoding if encoding is None else check_encoding(encoding))
+    documents: list[Document] = []
+    names: set[str] = set()
+    for given, data in files:
+        name = re.split(r"[/\\]", given)[-1]
+        suffix = Path(name).suffix.lower() if "\0" not in name else ""
+        if suffix not in SUFFIXES:
+            raise SourceError(f"{visible(name)} 的类型不能读取：请改用 {'、'.join(SUFFIXES)} 文件。")
+        source_id = _identity(name, Path(name))
+        if source_id in names:
+            raise SourceError(_duplicate(source_id, visible(name), visible(name)))
+        names.add(source_id)
+        log_name = visible(name)
+        decoded = log.decode(data, log_name)
+        documents += _read_data(decoded, suffix, name, source_id, log_name, log, within_folder=False)
+    left_out: dict[str, int] = {reason: count for reason, count in log.left_out.items() if count}
+    return Reading(tuple(documents), left_out, tuple(log.decodings))
+
+
 @dataclass
 class _Log:
     """What a reading notes on its way, and the encoding it was told."""
@@ -78,10 +104,10 @@ class _Log:
     left_out: Counter[LeftOut] = field(default_factory=Counter)
     decodings: list[FileDecoding] = field(default_factory=list)
 
-    def decode(self, path: Path) -> Decoded:
-        decoded = decode(_read_bytes(path), _name(path), self.encoding)
+    def decode(self, data: bytes, name: str) -> Decoded:
+        decoded = decode(data, name, self.encoding)
         if not decoded.plain:
-            self.decodings.append(FileDecoding(_name(path), decoded))
+            self.decodings.append(FileDecoding(name, decoded))
         return decoded
 
 
@@ -134,16 +160,28 @@ def _files(folder: Path, left_out: Counter[LeftOut]) -> list[Path]:
 
 def _read_file(path: Path, source_id: str, log: _Log, *, within_folder: bool) -> Found:
     name = _name(path)
-    decoded = log.decode(path)
+    decoded = log.decode(_read_bytes(path), name)
     suffix = path.suffix.lower()
-    if suffix == ".json":
-        documents = _json_documents(decoded, source_id, name, log, within_folder)
-    elif suffix == ".csv":
-        documents = read_csv_documents(decoded, source_id, name)
-    else:
-        documents = [_text_document(decoded, path, source_id)]
-    for document in documents:
+    for document in _read_data(decoded, suffix, path.name, source_id, name, log, within_folder=within_folder):
         yield name, document
+
+
+def _read_data(
+    decoded: Decoded,
+    suffix: str,
+    file_name: str,
+    source_id: str,
+    name: str,
+    log: _Log,
+    *,
+    within_folder: bool,
+) -> list[Document]:
+    """Return the documents of one file; `name` is what errors call it."""
+    if suffix == ".json":
+        return _json_documents(decoded, source_id, name, log, within_folder)
+    if suffix == ".csv":
+        return read_csv_documents(decoded, source_id, name)
+    return [_text_document(decoded, suffix, file_name, source_id)]
 
 
 _SHAPES = '应是 [{"title","text"}]、{"documents":[…]} 或带 chunks 的 corpus.json'
@@ -163,11 +201,11 @@ def _json_documents(
     return []
 
 
-def _text_document(decoded: Decoded, path: Path, source_id: str) -> Document:
-    heading = markdown_title(decoded.text) if path.suffix.lower() == ".md" else None
+def _text_document(decoded: Decoded, suffix: str, file_name: str, source_id: str) -> Document:
+    heading = markdown_title(decoded.text) if suffix == ".md" else None
     return Document(
         source_id=source_id,
-        title=(heading.title if heading else "") or path.name,
+        title=(heading.title if heading else "") or file_name,
         version=text_version(decoded.text),
         text=decoded.text,
         body_start=heading.body_start if heading else 0,

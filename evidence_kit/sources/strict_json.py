@@ -257,6 +257,13 @@ class Fields:
             where = self._at(key) if key else self._path
             raise _shape(self._name, where or "$", f"不成立：{error.message.rstrip('。')}") from None
 
+    def table(self, key: str) -> dict[str, dict[str, Any]]:
+        """The object of objects at `key`."""
+        value = self._get(key)
+        if not isinstance(value, dict) or not all(isinstance(row, dict) for row in value.values()):
+            raise self.wrong(key, "应是由对象组成的对象")
+        return value
+
     def wrong(self, key: str, expected: str) -> JsonInputError:
         """The error to raise when the value at `key` is not as `expected`."""
         return _shape(self._name, self._at(key), expected)

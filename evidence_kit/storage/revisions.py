@@ -86,6 +86,11 @@ class Revisions:
         with self._database.reading() as connection:
             return _latest(connection, kind, record_id)
 
+    def since(self, number: int) -> list[Revision]:
+        """Return the last revision of each record that has one after `number`, removals too; 0 for all."""
+        with self._database.reading() as connection:
+            return _since(connection, number)
+
     def state(self, known_at: datetime | None = None) -> list[Revision]:
         """Return the records that stand, or stood at an instant (changes of that instant included).
 
@@ -99,19 +104,28 @@ class Revisions:
         with self._database.reading() as connection:
             return _history(connection)
 
-    def undo(self) -> Change:
+    def last_change(self) -> Change | None:
+        """Return the last change, None where there is none."""
+        with self._database.reading() as connection:
+            (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
+            return next(iter(_history(connection, last)), None)
+
+    def undo(self, *, expected: int | None = None) -> Change:
         """Take back the last change that stands, by a change of its own, and return that.
 
-        A record that a change outside undo has altered since is left as it is. Raises NothingToUndoError.
+        A record that a change outside undo has altered since is left as it is. `expected` is the last
+        revision of all that the person looked at. Raises NothingToUndoError and StaleError.
         """
-        return self._turn("撤销", "没有可以撤销的改动。", back=True)
+        return self._turn("撤销", "没有可以撤销的改动。", back=True, expected=expected)
 
-    def redo(self) -> Change:
-        """Do again the last change that was undone. Raises NothingToUndoError."""
-        return self._turn("重做", "没有可以重做的改动。", back=False)
+    def redo(self, *, expected: int | None = None) -> Change:
+        """Do again the last change that was undone. Raises NothingToUndoError and StaleError."""
+        return self._turn("重做", "没有可以重做的改动。", back=False, expected=expected)
 
-    def _turn(self, verb: str, nothing: str, *, back: bool) -> Change:
+    def _turn(self, verb: str, nothing: str, *, back: bool, expected: int | None) -> Change:
         with self._database.writing() as connection:
+            if expected is not None:
+                _refuse_newer(connection, expected)
             done, undone = _stacks(connection)
             waiting = done if back else undone
             if not waiting:
@@ -167,6 +181,10 @@ class Changing:
     def state(self) -> list[Revision]:
         """Return the records that stand."""
         return _state(self._connection, None)
+
+    def refuse_newer(self, number: int) -> None:
+        """Raise StaleError, naming the last change, where anything was written after a revision."""
+        _refuse_newer(self._connection, number)
 
     def ids_ever(self, kind: str) -> list[str]:
         """Return all ids that records of a kind ever had, the removed ones too."""
@@ -247,6 +265,25 @@ def _state(connection: sqlite3.Connection, known_at: datetime | None) -> list[Re
         (last,),
     )
     return [_revision(row) for row in rows]
+
+
+def _since(connection: sqlite3.Connection, number: int) -> list[Revision]:
+    rows = connection.execute(
+        """SELECT number, change, kind, record_id, body FROM revision WHERE number IN
+            (SELECT max(number) FROM revision WHERE number > ? GROUP BY kind, record_id)
+        ORDER BY kind, record_id""",
+        (number,),
+    )
+    return [_revision(row) for row in rows]
+
+
+def _refuse_newer(connection: sqlite3.Connection, number: int) -> None:
+    row = connection.execute(
+        "SELECT revision.number, label, recorded_at FROM revision JOIN change ON change.number = change"
+        " ORDER BY revision.number DESC LIMIT 1"
+    ).fetchone()
+    if row is not None and row[0] != number:
+        raise StaleError("实验", *row)
 
 
 def _history(connection: sqlite3.Connection, first: int = 1) -> tuple[Change, ...]:

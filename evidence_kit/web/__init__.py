@@ -1,0 +1,1 @@
+"""The workbench: the kit's evidence in a browser, and a small JSON interface beside it."""

@@ -1,0 +1,66 @@
+"""The application: pages, JSON interface and static files behind one guard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from evidence_kit.course import Course
+from evidence_kit.errors import EvidenceError
+from evidence_kit.web.api import routes as api_routes
+from evidence_kit.web.desk import Desk
+from evidence_kit.web.errors import on_evidence_error, on_http_exception
+from evidence_kit.web.evaluate_page import on_still_running
+from evidence_kit.web.jobs import StillRunning
+from evidence_kit.web.limits import BodyLimit
+from evidence_kit.web.pages import PAGES, page_routes
+from evidence_kit.web.security import Guard
+from evidence_kit.web.settings import Settings
+
+STATIC = Path(__file__).parent / "static"
+
+
+# Where files and whole sources are taken.
+UPLOADS = ("/evaluate/import", "/evaluate/paste", "/evaluate/restore", "/evaluate/source/edit")
+
+
+def create_app(settings: Settings, course: Course | None = None, desk: Desk | None = None) -> Starlette:
+    """Return the application over a course and an experiment, by default its own course and the demo.
+
+    Raises CourseError where the course's files are not what they should be.
+    """
+    app = Starlette(
+        routes=[
+            Route("/", to_first_page),
+            *page_routes(),
+            *api_routes,
+            Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        ],
+        middleware=[
+            Middleware(Guard, settings=settings),
+            Middleware(
+                BodyLimit, limit=settings.max_body, others=dict.fromkeys(UPLOADS, settings.max_upload)
+            ),
+        ],
+        exception_handlers={
+            EvidenceError: on_evidence_error,
+            HTTPException: on_http_exception,
+            StillRunning: on_still_running,
+        },
+    )
+    app.router.redirect_slashes = False
+    app.state.course = Course.load() if course is None else course
+    app.state.desk = Desk() if desk is None else desk
+    return app
+
+
+async def to_first_page(request: Request) -> Response:
+    """Go to the first page."""
+    return RedirectResponse(PAGES[0].path, 303)

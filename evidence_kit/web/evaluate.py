@@ -1,0 +1,136 @@
+"""评测: one question with what was found for it and the judgments; the other pages have their own modules."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from evidence_kit.errors import EvidenceError
+from evidence_kit.experiments.judging import excerpt, question_named, rows, tallies
+from evidence_kit.experiments.model import GRADES
+from evidence_kit.experiments.run import Search
+from evidence_kit.experiments.standing import Standing
+from evidence_kit.experiments.store import ExperimentStore
+from evidence_kit.web import (
+    evaluate_files,
+    evaluate_jobs,
+    evaluate_past,
+    evaluate_questions,
+    evaluate_results,
+    evaluate_sources,
+)
+from evidence_kit.web.desk import Desk
+from evidence_kit.web.evaluate_page import (
+    FormError,
+    day_of,
+    desk_of,
+    look_and_search,
+    number_of,
+    page,
+    part,
+    text_of,
+)
+from evidence_kit.web.rendering import address
+
+ROWS = 10
+QUESTIONS = 40  # beyond that the list beside the question shows those around it
+
+
+async def evaluate(request: Request) -> Response:
+    """Show the question in `q`, the first one where none is given, with its sources and their judgments."""
+    fields = request.query_params
+    return await _question(
+        request, fields.get("q"), number_of(fields, "page", 1), fields.get("day") or None, day_of(fields)
+    )
+
+
+async def judge(request: Request) -> Response:
+    """Write, clear or confirm a judgment, and go back to the question at the next source."""
+    form = await request.form()
+    question_id, day, number = (
+        text_of(form, "question_id"),
+        form.get("day") or None,
+        number_of(form, "page", 1),
+    )
+    shown_day = day if isinstance(day, str) else None
+    try:
+        await run_in_threadpool(_write, desk_of(request).store, form)
+    except FormError:
+        raise
+    except EvidenceError as error:
+        return await _question(request, question_id, number, shown_day, day_of(form), error)
+    place = address("/evaluate", q=question_id, page=number if number > 1 else None, day=shown_day)
+    return RedirectResponse(f"{place}#row-{number_of(form, 'row', 0) + 1}", 303)
+
+
+def _write(store: ExperimentStore, form: FormData) -> None:
+    question_id, source_id, said = (text_of(form, key) for key in ("question_id", "source_id", "grade"))
+    revision = number_of(form, "expected")
+    seen = text_of(form, "question_sha256"), text_of(form, "source_sha256")
+    grades = {**{str(grade): grade for grade in GRADES}, "clear": None}
+    if said == "confirm":
+        store.confirm(question_id, source_id, expected=revision, seen=seen)
+    elif said in grades:
+        store.judge(question_id, source_id, grades[said], expected=revision, seen=seen)
+    else:
+        raise FormError("等级应是 0、1、2、3：请用页面上的按钮。")
+
+
+async def _question(
+    request: Request,
+    question_id: str | None,
+    number: int,
+    shown_day: str | None,
+    day: date,
+    error: EvidenceError | None = None,
+) -> Response:
+    standing, found = await look_and_search(request, day)
+    if not standing.experiment.questions and question_id is None:
+        return page(request, "evaluate_empty.html", standing, day=shown_day, error=error)
+    shown = await run_in_threadpool(_shown, desk_of(request), standing, found, question_id, number)
+    return page(request, "evaluate.html", standing, day=shown_day, error=error, found=found, **shown)
+
+
+def _shown(
+    desk: Desk, standing: Standing, found: Search, question_id: str | None, number: int
+) -> dict[str, object]:
+    """Return what the page says of a question: a part of its rows, and the questions around it."""
+    experiment = standing.experiment
+    question = question_named(experiment, question_id) if question_id else experiment.questions[0]
+    shown, number, page_count = part(rows(standing, found, question), number, ROWS)
+    evaluation = desk.evaluate(standing, found)
+    at = experiment.questions.index(question)
+    first = max(min(at - QUESTIONS // 2, len(experiment.questions) - QUESTIONS), 0)
+    listed = list(tallies(experiment, found))
+    return {
+        "question": question,
+        "tallies": listed[first : first + QUESTIONS],
+        "tally": listed[at],
+        "questions_left_out": max(len(listed) - QUESTIONS, 0),
+        "neighbours": (listed[at - 1] if at else None, listed[at + 1] if at + 1 < len(listed) else None),
+        "rows": [
+            (row_number, row, excerpt(row, question, experiment.parameters))
+            for row_number, row in enumerate(shown, (number - 1) * ROWS + 1)
+        ],
+        "page_number": number,
+        "page_count": page_count,
+        "measures": evaluation.per_question[question.question_id],
+        "means": evaluation.means,
+    }
+
+
+routes = [
+    Route("/evaluate", evaluate),
+    Route("/evaluate/judge", judge, methods=["POST"]),
+    *evaluate_questions.routes,
+    *evaluate_sources.routes,
+    *evaluate_results.routes,
+    *evaluate_files.routes,
+    *evaluate_past.routes,
+    *evaluate_jobs.routes,
+]

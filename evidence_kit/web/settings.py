@@ -1,0 +1,27 @@
+"""What the web application is told when it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - named to be recognised
+DEFAULT_PORT = 8765
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`host` is what the server listens on; `token` is asked of every request, None where nobody else can
+    connect; `max_body` is the greatest number of bytes in the body of a request, `max_upload` that of one
+    with files.
+    """
+
+    host: str = "127.0.0.1"
+    token: str | None = None
+    max_body: int = 4 * 1024 * 1024
+    max_upload: int = 64 * 1024 * 1024
+
+    @property
+    def is_loopback(self) -> bool:
+        """Return whether only this machine can connect."""
+        return self.host in LOOPBACK

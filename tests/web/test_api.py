@@ -1,0 +1,171 @@
+"""The JSON interface: the library's results in the library's shapes, and its description."""
+
+import json
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import checks as chosen
+from workbench import ROOT
+
+from evidence_kit.anchors.anchor import create_anchor
+from evidence_kit.anchors.anchor_json import anchor_record
+from evidence_kit.course import Course, source_of
+from evidence_kit.finder.finder import Finder
+from evidence_kit.finder.finding_json import findings_to_json
+from evidence_kit.sources.given import documents_given
+from evidence_kit.web.app import create_app
+from evidence_kit.web.errors import CODES
+from evidence_kit.web.settings import Settings
+
+OPENAPI = json.loads((ROOT / "evidence_kit" / "web" / "openapi.json").read_text(encoding="utf-8"))
+QUESTION = "两条现行规定写的免费保管天数不一样，助手会自动选择一条吗"
+
+
+def test_ask_gives_one_result_a_system_in_the_core_s_shape(client):
+    answer = client.post("/api/ask", json={"question": QUESTION})
+    assert answer.status_code == 200
+    assert answer.json() == {"results": Course.load().results(QUESTION)}
+
+
+SOURCES = [{"title": "甲", "text": "苹果😀很甜。"}, {"id": "乙", "text": "梨不甜，苹果也不酸。"}]
+
+
+@pytest.mark.parametrize("method", ["bm25", "tfidf_log", "tfidf_course"])
+def test_find_in_given_sources_is_the_library_s_answer(client, method):
+    body = {"query": "苹果很甜", "method": method, "top": 2, "unit": "utf8", "sources": SOURCES}
+    expected = Finder.of(documents_given(SOURCES, "资料"), method).find("苹果很甜", 2)
+    assert client.post("/api/find", json=body).text == findings_to_json(expected, "utf8", {})
+
+
+def test_find_without_sources_searches_the_sample(client):
+    found = client.post("/api/find", json={"query": "割伤以后急救箱在哪里"}).json()
+    assert (found["corpus"]["sources"], found["hits"][0]["source_id"]) == (7, "safety-zh.md")
+    weak = client.post("/api/find", json={"query": "今天火星咖啡价格", "no_weak": True}).json()
+    assert (weak["hits"], weak["weak_left_out"]) == ([], 1)
+
+
+def test_resolve_tells_every_status(client):
+    chunk = Course.load().chunk("C003")
+    anchor = anchor_record(create_anchor(source_of(chunk), 20, 30))
+
+    def ask(text):
+        return client.post("/api/resolve", json={"anchor": anchor, "text": text}).json()
+
+    assert (ask(chunk["text"])["status"], ask(chunk["text"])["start"]) == ("exact", 20)
+    moved = ask("新增。" + chunk["text"])
+    assert (moved["status"], moved["start"], moved["migration"]["reason"]) == ("moved", 23, "text_changed")
+    assert ask("别的")["status"] == "stale"
+    assert ask(None)["status"] == "source_only"
+    corrupt = {**anchor, "start": 21, "end": 31}
+    answer = client.post("/api/resolve", json={"anchor": corrupt, "text": chunk["text"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "contradiction")
+
+
+def test_verify_reports_failures_as_a_result(client):
+    form = {"q": "苹果", "id": "", "title": "甲", "text": "苹果很甜"}
+    bundle = client.post("/find/bundle", data=form).json()
+    assert client.post("/api/verify", json=bundle).json()["exact"] == 1
+    bundle["citations"][0]["quote"] = "改"
+    answer = client.post("/api/verify", json=bundle)
+    assert answer.status_code == 200
+    assert answer.json()["failures"] == [{"id": "hit-1", "reason": "quote_mismatch"}]
+
+
+def test_measure_tells_values_by_hand_and_what_is_undefined(client):
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0}, "q3": {"a": 2}}
+    run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 1}, "q4": {"a": 1}}
+    answer = client.post("/api/measure", json={"qrels": qrels, "run": run, "measures": ["MRR@3", "P@1"]})
+    assert answer.json() == {
+        "questions": 3,
+        "means": {"MRR@3": 0.25, "P@1": 0.0},
+        "undefined": {"MRR@3": ["q2"], "P@1": ["q2"]},
+        "missing": ["q3"],
+        "ignored": ["q4"],
+        "per_question": {
+            "q1": {"MRR@3": 0.5, "P@1": 0.0},
+            "q2": {"MRR@3": None, "P@1": None},
+            "q3": {"MRR@3": 0.0, "P@1": 0.0},
+        },
+    }
+
+
+@pytest.mark.parametrize("change", [
+    {"qrels": []}, {"qrels": {"q": 1}}, {"qrels": {"q": {"a": 1.5}}}, {"qrels": {"q": {"a": 31}}},
+    {"run": {"q": {"a": "x"}}}, {"run": {"q": {"a": True}}}, {"measures": []}, {"measures": "MRR@3"},
+    {"measures": [1]}, {"measures": ["MRR@0"]}, {"measures": ["zzz"]},
+])  # fmt: skip
+def test_what_nothing_can_be_measured_with_is_bad_input(client, change):
+    body = {"qrels": {"q": {"a": 1}}, "run": {"q": {"a": 1}}, "measures": ["MRR@3"], **change}
+    answer = client.post("/api/measure", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_input")
+
+
+BAD_BODIES = [
+    b"", b"{", b"[]", b"1", b"null", b'{"question": 1}', b'{"question": null}', b'{"question": "\\ud800"}',
+    b'{"question": "a", "question": "b"}', b'{"question": NaN}', b'{"question": "a", "extra": 1}', b"\xff",
+    b'{"question": ""}', b"[" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", BAD_BODIES, ids=range(len(BAD_BODIES)))
+def test_a_body_that_is_not_as_described_is_bad_input_everywhere(client, body):
+    for path in ("/api/ask", "/api/find", "/api/resolve", "/api/verify", "/api/measure"):
+        answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 400, path
+        assert answer.json()["error"]["code"] == "bad_input"
+
+
+@pytest.mark.parametrize("change", [
+    {"top": 0}, {"top": 21}, {"top": 1.0}, {"top": True}, {"top": "3"}, {"method": "zzz"}, {"method": 1},
+    {"no_weak": 1}, {"unit": "grapheme"}, {"unit": "zzz"}, {"sources": []}, {"sources": {}}, {"sources": [1]},
+    {"sources": [{"text": ""}]}, {"sources": [{"id": "a", "text": "x"}] * 2}, {"query": " "},
+])  # fmt: skip
+def test_a_setting_that_is_none_is_bad_input(client, change):
+    answer = client.post("/api/find", json={"query": "苹果", **change})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_input")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"])
+def test_another_media_type_is_refused(client, kind):
+    # A form of another site's page can send these without a preflight.
+    answer = client.post("/api/ask", content=b'{"question": "a"}', headers={"Content-Type": kind})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
+
+
+def test_the_description_and_the_routes_are_the_same_both_ways(app):
+    served = {
+        (route.path, method.lower())
+        for route in app.routes
+        if route.path.startswith("/api/")
+        for method in route.methods - {"HEAD"}
+    }
+    described = {(path, method) for path, item in OPENAPI["paths"].items() for method in item}
+    assert described == served
+
+
+def test_the_description_is_served_and_lists_every_error_code(client):
+    assert client.get("/api/openapi.json").json() == OPENAPI
+    codes = OPENAPI["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
+    assert codes == list(CODES.values())
+
+
+HOST = {"Host": "127.0.0.1"}
+schema = schemathesis.openapi.from_asgi("/api/openapi.json", create_app(Settings()), headers=HOST)
+
+
+@schema.parametrize()
+@settings(max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_generated_requests_get_answers_as_described(case):
+    answer = case.call(headers=HOST)
+    case.validate_response(
+        answer,
+        checks=[
+            chosen.not_a_server_error,
+            chosen.status_code_conformance,
+            chosen.content_type_conformance,
+            chosen.response_schema_conformance,
+            chosen.negative_data_rejection,
+            chosen.unsupported_method,
+        ],
+    )
