@@ -1,4 +1,4 @@
-"""What commands that read sources say about encodings and days: two options, and notes on stderr."""
+"""What commands that read sources say about encodings, days and successions: two options, notes on stderr."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def reading_options(command: _Command) -> _Command:
 
 
 def read_in_force(sources: Sequence[str], encoding: str | None, as_of: str | None) -> Reading:
-    """Return what the sources hold that is in force on the day; note on stderr what is not UTF-8."""
+    """Return what the sources hold that is in force on the day.
+
+    Noted on stderr: what is not UTF-8, and what is to be superseded but is not there, for then nothing ends.
+    """
     from evidence_kit.sources.days import parse_day, today
     from evidence_kit.sources.readers import read_sources
 
@@ -42,6 +45,11 @@ def read_in_force(sources: Sequence[str], encoding: str | None, as_of: str | Non
     reading = read_sources(sources, encoding)
     for line in describe_decodings(reading.decodings):
         emit_note(line)
+    for successor, missing in reading.unknown_predecessors():
+        emit_note(
+            f"{successor} 要取代的 {missing} 不在这批资料里，没有取代任何资料；"
+            "CSV 和 JSON 里的资料，标识是“文件名#序号”，如 规定.csv#1，或 JSON 里写明的 id。"
+        )
     return reading.in_force(day)
 
 

@@ -66,6 +66,16 @@ class Reading:
     left_out: Mapping[str, int]
     decodings: tuple[FileDecoding, ...] = ()
 
+    def unknown_predecessors(self) -> tuple[tuple[str, str], ...]:
+        """Return (source id, id that it supersedes) wherever there is no document with that id."""
+        known = {document.source_id for document in self.documents}
+        return tuple(
+            (document.source_id, name)
+            for document in self.documents
+            for name in document.validity.supersedes
+            if name not in known
+        )
+
     def in_force(self, day: date) -> Reading:
         """Return the reading without the documents that are not in force on `day`, which are counted.
 

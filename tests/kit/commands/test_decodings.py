@@ -140,3 +140,15 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(run, args, said):
         code, out, err = run(*command, *args)
         assert (code, out) == (2, "")
         assert said in err and err.count("\n") == 1
+
+
+def test_what_is_to_be_superseded_but_is_not_there_is_noted(run):
+    rows = "title,text,supersedes\n老政策,保修一年,\n新政策,保修两年,{}\n"
+    Path("d/s.csv").write_text(rows.format("A1"), encoding="utf-8")
+    code, out, err = run("find", "保修", "d")
+    assert (code, "保修一年".replace("保修", "⟦保修⟧") in out) == (0, True)
+    assert err.startswith("提示：s.csv#2 要取代的 A1 不在这批资料里") and "规定.csv#1" in err
+    Path("d/s.csv").write_text(rows.format("s.csv#1"), encoding="utf-8")
+    code, out, err = run("find", "保修", "d")
+    assert (code, err) == (0, "")
+    assert "一年" not in out and "两年" in out
