@@ -134,7 +134,27 @@ def test_a_composed_map_covers_what_two_steps_cover(changes):
             stepwise = earlier.to_original(middle.start, middle.end)
             direct = both.to_original(start, end)
             assert direct.start <= stepwise.start and stepwise.end <= direct.end
-            assert direct.crosses_seam or not (middle.crosses_seam or stepwise.crosses_seam)
+            assert direct.crosses_seam or not stepwise.crosses_seam
+            # What only the step between held, and was left out again, is missing from nothing.
+            for left_out in deletions(later, middle.start, middle.end):
+                lost = earlier.to_original(*left_out)
+                assert direct.crosses_seam or lost.start == lost.end
+
+
+def deletions(change, start, end):
+    """Where the source of a change was left out within [start, end)."""
+    at = 0
+    for piece in change.pieces:
+        if piece.seam and start <= at and at + piece.source_length <= end:
+            yield at, at + piece.source_length
+        at += piece.source_length
+
+
+def test_text_that_one_step_inserts_and_the_next_leaves_out_makes_no_seam():
+    first = OffsetMap([verbatim(1), replaced(1, 0), verbatim(1)])
+    second = OffsetMap([verbatim(1), deleted(1), verbatim(1)])
+    assert second.to_original(0, 2) == MappedSpan(0, 3, True)
+    assert second.compose(first).to_original(0, 2) == MappedSpan(0, 2, False)
 
 
 @given(two_changes())
