@@ -20,7 +20,6 @@ from evidence_kit.experiments.parameters import parse_changes
 from evidence_kit.experiments.records import PARAMETERS, THE_ONE
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.comparing import comparison_remarks, conditions_compared, paired_notes
-from evidence_kit.measures.digits import signed_digits
 from evidence_kit.web.evaluate_page import (
     day_of,
     desk_of,
@@ -103,7 +102,6 @@ async def compare(request: Request) -> Response:
         made=made,
         conditions=list(conditions_compared(made)),
         remarks=[*paired_notes(made.differences), *comparison_remarks(made)],
-        signed=signed_digits,
     )
 
 

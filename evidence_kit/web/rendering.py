@@ -16,14 +16,13 @@ from evidence_kit.anchors.token import anchor_to_token
 from evidence_kit.finder.shining import Piece
 from evidence_kit.formats.words import (
     ABSENCE_WORDS,
-    CONDITION_WORDS,
     GRADE_WORDS,
     PARAMETER_WORDS,
     STATE_WORDS,
     UNDEFINED,
     WHY_UNDEFINED,
 )
-from evidence_kit.measures.digits import six_digits
+from evidence_kit.measures.digits import signed_digits, six_digits
 from evidence_kit.sources.days import zone
 from evidence_kit.sources.visible import visible
 from evidence_kit.web.pages import PAGES
@@ -56,13 +55,13 @@ def environment() -> Environment:
     made.globals.update(
         address=address,
         absence_words=ABSENCE_WORDS,
-        condition_words=CONDITION_WORDS,
         grade_words=GRADE_WORDS,
         parameter_words=PARAMETER_WORDS,
         state_words=STATE_WORDS,
         undefined_word=UNDEFINED,
         why_undefined=WHY_UNDEFINED,
         number=shown_number,
+        signed=signed_digits,
         time=local_time,
     )
     made.filters.update(

@@ -45,3 +45,11 @@ def app_on(path):
 
 def client_on(path):
     return TestClient(app_on(path), base_url=BASE, follow_redirects=False)
+
+
+def stands(path):
+    """The experiment as it stands in a file."""
+    store = ExperimentStore.open(path)
+    experiment = store.snapshot()
+    store.close()
+    return experiment

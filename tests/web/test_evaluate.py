@@ -6,11 +6,10 @@ import json
 import re
 
 import pytest
-from experiments import client_on, demo_file, empty_file
+from experiments import client_on, demo_file, empty_file, stands
 from forms import form_of, forms_of, send
 
 from evidence_kit.experiments.run import run
-from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.experiment_json import experiment_from_json, experiment_to_json
 from evidence_kit.sources.days import today
 
@@ -28,13 +27,6 @@ def client(path):
 @pytest.fixture
 def empty(tmp_path):
     return client_on(empty_file(tmp_path / "empty.db"))
-
-
-def stands(path):
-    store = ExperimentStore.open(path)
-    experiment = store.snapshot()
-    store.close()
-    return experiment
 
 
 def grades(path):

@@ -11,7 +11,7 @@ import sys
 import threading
 
 import pytest
-from experiments import app_on, demo_file, empty_file, hostile_file
+from experiments import app_on, demo_file, empty_file, hostile_file, stands
 from test_accessibility import LOOKS, violations
 from workbench import HOSTILE, ROOT, serving
 
@@ -29,13 +29,6 @@ def path(tmp_path):
 def address(path):
     with serving(app_on(path)) as found:
         yield found
-
-
-def stands(path):
-    store = ExperimentStore.open(path)
-    experiment = store.snapshot()
-    store.close()
-    return experiment
 
 
 def grades(path):

@@ -8,7 +8,7 @@ import threading
 from html.parser import HTMLParser
 
 import pytest
-from experiments import app_on, client_on, demo_file, hostile_file
+from experiments import app_on, client_on, demo_file, hostile_file, stands
 from forms import form_of, forms_of, send
 from starlette.testclient import TestClient
 from workbench import BASE, HOSTILE
@@ -36,13 +36,6 @@ def client(path):
 @pytest.fixture
 def hostile(tmp_path):
     return client_on(hostile_file(tmp_path / "hostile.db"))
-
-
-def stands(path):
-    store = ExperimentStore.open(path)
-    experiment = store.snapshot()
-    store.close()
-    return experiment
 
 
 # A second tab that is stale: (page, action, what the first tab changes, what the second one wants).
