@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from evidence_kit.commands.console import emit
+from evidence_kit.commands.usage import refuse_repeated
 
 
 class ChineseCommand(click.Command):
@@ -15,6 +16,11 @@ class ChineseCommand(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("options_metavar", "[选项]")
         super().__init__(*args, **kwargs)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line. Raises RepeatedOptionError, where click would take the last value."""
+        refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the usage line."""

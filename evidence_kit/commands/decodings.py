@@ -1,4 +1,6 @@
-"""What commands that read sources say about encodings, days and successions: two options, notes on stderr."""
+"""What commands that read sources say about encodings, columns, days and successions: two options, notes on
+stderr.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from evidence_kit.sources.documents import FileDecoding, Reading
 
 _SHOWN_FILES = 8
+_SHOWN_NAMES = 5
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -43,14 +46,30 @@ def read_in_force(sources: Sequence[str], encoding: str | None, as_of: str | Non
 
     day: date = today() if as_of is None else parse_day(as_of)
     reading = read_sources(sources, encoding)
-    for line in describe_decodings(reading.decodings):
-        emit_note(line)
+    note_reading(reading)
     for successor, missing in reading.unknown_predecessors():
         emit_note(
             f"{successor} 要取代的 {missing} 不在这批资料里，没有取代任何资料；"
             "CSV 和 JSON 里的资料，标识是“文件名#序号”，如 规定.csv#1，或 JSON 里写明的 id。"
         )
     return reading.in_force(day)
+
+
+def note_reading(reading: Reading) -> None:
+    """Note on stderr what is not UTF-8, and the columns and keys that nothing is made of."""
+    for line in describe_decodings(reading.decodings):
+        emit_note(line)
+    for unused in reading.unused[:_SHOWN_FILES]:
+        what = "列" if unused.file.lower().endswith(".csv") else "键"
+        emit_note(f"{unused.file} 里没有用到的{what}：{first_few(unused.names)}。")
+    if rest := len(reading.unused[_SHOWN_FILES:]):
+        emit_note(f"另有 {rest} 个文件里也有没有用到的列或键。")
+
+
+def first_few(shown: Sequence[str]) -> str:
+    """Return the first few of what is shown in a row, and how many there are where that is not all."""
+    row = "、".join(shown[:_SHOWN_NAMES])
+    return f"{row} …等 {len(shown)} 个" if len(shown) > _SHOWN_NAMES else row
 
 
 def describe_decodings(decodings: Sequence[FileDecoding]) -> list[str]:

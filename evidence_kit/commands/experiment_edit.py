@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evidence_kit.commands.chinese import ChineseCommand
-from evidence_kit.commands.console import emit_note
 from evidence_kit.commands.experiment_options import db_option, emit_result, json_option, open_store
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def edit(
 
 def _read(file: str, encoding: str | None) -> Document:
     """Return the one document in a file, as `import` reads it; what is not plain UTF-8 is noted on stderr."""
-    from evidence_kit.commands.decodings import describe_decodings
+    from evidence_kit.commands.decodings import note_reading
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.sources.readers import read_sources
 
@@ -105,8 +104,7 @@ def _read(file: str, encoding: str | None) -> Document:
         raise ExperimentError(
             f"{file} 里有 {len(reading.documents)} 篇，--text-file 要恰好一篇：请另给文件。"
         )
-    for note in describe_decodings(reading.decodings):
-        emit_note(note)
+    note_reading(reading)
     return reading.documents[0]
 
 
@@ -130,16 +128,14 @@ def _change_question(
 def _change_source(
     store: ExperimentStore, source_id: str, text: str | Document | None, wanted: dict[str, Any], remove: bool
 ) -> None:
-    from evidence_kit.experiments.model import ExperimentError
+    from evidence_kit.experiments.judging import source_named
 
     seen = store.revision("source", source_id)  # before the source is read: what changes after it is noticed
-    held = {source.source_id: source for source in store.snapshot().sources}
-    if source_id not in held:
-        raise ExperimentError(f"没有资料 {source_id}：请检查标识。")
+    held = source_named(store.snapshot(), source_id)
     if remove:
         store.remove_source(source_id, expected=seen)
         return
-    validity = _validity(held[source_id].validity, wanted)
+    validity = _validity(held.validity, wanted)
     store.edit_source(source_id, title=wanted.get("title"), text=text, validity=validity, expected=seen)
 
 

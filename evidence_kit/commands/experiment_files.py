@@ -39,11 +39,13 @@ _EXPORT_HELP = """导出一种或几种文件；有一种不能生成，就一�
 _RESTORE_HELP = """从完整实验 JSON 还原资料、问题、判断、参数、基线与视图，标识不变。
 
 实验文件不存在就新建，还原的内容就是起点，不能撤销；限额不在 JSON 里，用 --limits 选。
-已存在则整个换成文件里的内容，算作一次改动，可以撤销；限额仍是实验文件自己的。撤销时，之后冻结的基线会留下。
+已有内容的实验不会被换掉，除非给出 --overwrite：那样就整个换成文件里的内容，并说明换掉了什么。
+这算作一次改动，可以撤销；限额仍是实验文件自己的。撤销时，之后冻结的基线会留下。
 
 \b
 例：
   evidence experiment restore 实验.json --db 新实验.db
+  evidence experiment restore 实验.json --db 实验.db --overwrite
 """
 
 
@@ -101,8 +103,9 @@ def export(
 @click.argument("file", metavar="FILE")
 @db_option
 @click.option("--limits", metavar="方案", help="新建时的限额方案：default（默认）或 seed。")
+@click.option("--overwrite", is_flag=True, help="换掉实验文件里已有的内容。")
 @json_option
-def restore(file: str, db: str, limits: str | None, as_json: bool) -> None:
+def restore(file: str, db: str, limits: str | None, overwrite: bool, as_json: bool) -> None:
     from evidence_kit.experiments.limits import check_restore, limits_of
     from evidence_kit.experiments.model import ExperimentError
     from evidence_kit.experiments.store import ExperimentStore
@@ -117,20 +120,40 @@ def restore(file: str, db: str, limits: str | None, as_json: bool) -> None:
     check_restore(Path(file).stat().st_size, allowed)  # before all of it is read
     data = read_bytes(file)
     experiment = experiment_from_json(data, file, allowed)
+    before = store.snapshot() if store else None
+    replaced = before if before and _holds(before) else None
+    if replaced and not overwrite:
+        raise ExperimentError(
+            f"{db} 里已有{_summary(replaced)}，没有改动它：请换一个文件名，或给出 --overwrite。"
+        )
     if store is None:
         ExperimentStore.create(db, experiment.name, limits=profile, holding=experiment).close()
     else:
         store.restore(experiment)
-    counts = {
+    record = {**_counts(experiment), "replaced": replaced and _counts(replaced)}
+    lines = [f"已还原{_summary(experiment)}。"]
+    if replaced:
+        lines.append(f"换掉了{_summary(replaced)}；undo 换回来。")
+    emit_result(as_json, record, map(visible, lines))
+
+
+def _holds(experiment: Experiment) -> bool:
+    return bool(experiment.sources or experiment.questions or experiment.baselines)
+
+
+def _counts(experiment: Experiment) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
         "sources": len(experiment.sources),
         "questions": len(experiment.questions),
         "judgments": len(experiment.judgments),
         "baselines": len(experiment.baselines),
     }
-    line = "已还原「{}」：资料 {sources} 篇，问题 {questions} 个，判断 {judgments} 条，基线 {baselines} 个。"
-    emit_result(
-        as_json, {"name": experiment.name, **counts}, [line.format(visible(experiment.name), **counts)]
-    )
+
+
+def _summary(experiment: Experiment) -> str:
+    line = "「{name}」：资料 {sources} 篇，问题 {questions} 个，判断 {judgments} 条，基线 {baselines} 个"
+    return line.format(**_counts(experiment))
 
 
 def _check_targets(targets: list[Path], db: str) -> None:

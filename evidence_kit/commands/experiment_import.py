@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -25,6 +27,9 @@ SOURCE 是 .txt、.md（每个文件一篇）、.json（文档数组）、.csv�
 --squad 读 SQuAD 写法的阅读理解集：每段作一篇资料，问题一并加入，有答案的问题把所在的段判为 3，别的段未判断。
 标识重新分配。答案位置与原文不符的会计数并报告；判断只到整段，不受影响。
 
+正文与已有资料相同的不再导入，并说明是哪几篇；写明了状态或有效期、又与已有的不同，则仍是新资料。
+--squad 里的问题，文字相同、又已在同样的资料上判断过的，也不再加入。加上 --again 就全部照样导入。
+
 \b
 例：
   evidence experiment import 资料/ --db 实验.db
@@ -34,7 +39,7 @@ SOURCE 是 .txt、.md（每个文件一篇）、.json（文档数组）、.csv�
   evidence experiment import --squad 阅读理解集.json --db 实验.db
 """
 
-_SHOWN = 5
+Item = TypeVar("Item")
 
 
 @click.command(cls=ChineseCommand, name="import", help=_HELP)
@@ -44,10 +49,11 @@ _SHOWN = 5
 @click.option("--title", metavar="文字", help="标题，只用于恰好一篇资料；标题不参加检索。")
 @click.option("--text", metavar="文字", help="直接给出一篇资料的正文，另需 --title。")
 @click.option("--squad", metavar="JSON", help="SQuAD 写法的集：段落、问题与判断一次导入。")
+@click.option("--again", is_flag=True, help="正文与已有资料相同的也导入。")
 @json_option
 def import_sources(
     sources: tuple[str, ...], db: str, encoding: str | None, title: str | None, text: str | None,
-    squad: str | None, as_json: bool,
+    squad: str | None, again: bool, as_json: bool,
 ) -> None:  # fmt: skip
     from evidence_kit.experiments.model import ExperimentError
 
@@ -57,9 +63,9 @@ def import_sources(
     if squad is not None:
         if title is not None or encoding is not None:
             raise ExperimentError("--title 与 --encoding 不用于 --squad：标题在集里，编码是 UTF-8。")
-        _import_squad(store, squad, as_json)
+        _import_squad(store, squad, again, as_json)
     else:
-        _import_documents(store, _reading(sources, encoding, title, text), as_json)
+        _import_documents(store, _reading(sources, encoding, title, text), again, as_json)
 
 
 def _reading(sources: tuple[str, ...], encoding: str | None, title: str | None, text: str | None) -> Reading:
@@ -82,14 +88,15 @@ def _reading(sources: tuple[str, ...], encoding: str | None, title: str | None, 
     return replace(reading, documents=(replace(reading.documents[0], title=title),))
 
 
-def _import_documents(store: ExperimentStore, reading: Reading, as_json: bool) -> None:
-    from evidence_kit.commands.decodings import describe_decodings
+def _import_documents(store: ExperimentStore, reading: Reading, again: bool, as_json: bool) -> None:
+    from evidence_kit.commands.decodings import first_few, note_reading
     from evidence_kit.commands.find import show_left_out
     from evidence_kit.finder.finding_json import decoding_record
     from evidence_kit.sources.visible import visible
 
-    ids = store.import_documents(reading.documents)
-    added = list(zip(ids, reading.documents, strict=True))
+    held = {source.source_id for source in store.snapshot().sources}
+    ids = store.import_documents(reading.documents, once=not again)
+    added, there = _told_apart(ids, reading.documents, held)
     record = {
         "sources": [
             {
@@ -100,53 +107,81 @@ def _import_documents(store: ExperimentStore, reading: Reading, as_json: bool) -
             }
             for name, document in added
         ],
+        "already_there": [{"source_id": name, "from": document.source_id} for name, document in there],
         "left_out": dict(reading.left_out),
+        "skipped": list(map(asdict, reading.skipped)),
+        "unused": [{"file": each.file, "names": list(each.names)} for each in reading.unused],
         "decodings": [decoding_record(found) for found in reading.decodings],
     }
-    lines = [f"已导入 {len(ids)} 篇资料。"]
+    lines = [f"已导入 {len(added)} 篇资料。" if added else "没有新资料。"]
     lines += [
         f"  {name}  {visible(document.title)}  {visible(document.source_id)}" for name, document in added
     ]
-    for note in describe_decodings(reading.decodings):
-        emit_note(note)
+    if there:
+        pairs = first_few([f"{visible(document.source_id)} 即 {name}" for name, document in there])
+        lines.append(f"正文已经在实验里、没有再导入的 {len(there)} 篇：{pairs}。要照样导入，加上 --again。")
+    note_reading(reading)
     blank = [name for name, document in added if not document.text[document.body_start :].strip()]
     if blank:
-        emit_note(f"正文是空的、检索不到的资料 {len(blank)} 篇：{_first(blank)}")
-    emit_result(as_json, record, [*lines, *show_left_out(reading.left_out)])
+        emit_note(f"正文是空的、检索不到的资料 {len(blank)} 篇：{first_few(blank)}")
+    emit_result(as_json, record, [*lines, *show_left_out(reading)])
 
 
-def _import_squad(store: ExperimentStore, file: str, as_json: bool) -> None:
+def _told_apart(
+    ids: Sequence[str], given: Iterable[Item], held: Iterable[str]
+) -> tuple[list[tuple[str, Item]], list[tuple[str, Item]]]:
+    """Return what was given with its ids: what is new, and what was held or came before under that id."""
+    seen = set(held)
+    added: list[tuple[str, Item]] = []
+    there: list[tuple[str, Item]] = []
+    for name, item in zip(ids, given, strict=True):
+        (there if name in seen else added).append((name, item))
+        seen.add(name)
+    return added, there
+
+
+def _import_squad(store: ExperimentStore, file: str, again: bool, as_json: bool) -> None:
+    from evidence_kit.commands.decodings import first_few
     from evidence_kit.formats.squad import parse_squad
     from evidence_kit.formats.squad_experiment import squad_documents, squad_judgments
 
     squad = parse_squad(read_bytes(file), file)
     judged = squad_judgments(squad)
-    sources, questions = store.import_judged(squad_documents(squad), judged)
-    count = sum(len(grades) for _, grades in judged)
+    before = store.snapshot()
+    documents = [replace(document, origin=Path(file).name) for document in squad_documents(squad)]
+    sources, questions = store.import_judged(documents, judged, once=not again)
+    paragraphs, old_paragraphs = _told_apart(
+        sources, squad.paragraphs, (source.source_id for source in before.sources)
+    )
+    asked, old_questions = _told_apart(
+        questions, zip(squad.questions, judged, strict=True), (each.question_id for each in before.questions)
+    )
+    count = sum(len(grades) for _, (_, (_, grades)) in asked)
     faulty = [answer.question_id for answer in squad.faulty]
     if faulty:
         emit_note(
-            f"有 {len(faulty)} 处答案的位置与原文不符，问题：{_first(list(dict.fromkeys(faulty)))}；"
+            f"有 {len(faulty)} 处答案的位置与原文不符，问题：{first_few(list(dict.fromkeys(faulty)))}；"
             "判断只到整段，不受影响。"
         )
-    pairs = zip(questions, squad.questions, strict=True)
     record = {
         "sources": [
             {"source_id": name, "from": paragraph.passage_id, "title": paragraph.title}
-            for name, paragraph in zip(sources, squad.paragraphs, strict=True)
+            for name, paragraph in paragraphs
         ],
-        "questions": [{"question_id": name, "from": question.question_id} for name, question in pairs],
+        "questions": [{"question_id": name, "from": question.question_id} for name, (question, _) in asked],
+        "already_there": [
+            *({"source_id": name, "from": paragraph.passage_id} for name, paragraph in old_paragraphs),
+            *({"question_id": name, "from": question.question_id} for name, (question, _) in old_questions),
+        ],
         "judgments": count,
         "faulty_answers": [
             {"question_id": answer.question_id, "number": answer.number} for answer in squad.faulty
         ],
     }
-    line = f"已导入 {len(sources)} 篇资料、{len(questions)} 个问题、{count} 条判断。"
-    emit_result(as_json, record, [line])
-
-
-def _first(names: list[str]) -> str:
-    from evidence_kit.sources.visible import visible
-
-    shown = "、".join(map(visible, names[:_SHOWN]))
-    return f"{shown} 等" if len(names) > _SHOWN else shown
+    lines = [f"已导入 {len(paragraphs)} 篇资料、{len(asked)} 个问题、{count} 条判断。"]
+    if old_paragraphs or old_questions:
+        lines.append(
+            f"已经在实验里、没有再导入的：资料 {len(old_paragraphs)} 篇，问题 {len(old_questions)} 个。"
+            "要照样导入，加上 --again。"
+        )
+    emit_result(as_json, record, lines)

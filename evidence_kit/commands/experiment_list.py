@@ -88,6 +88,7 @@ def _source_record(source: ExperimentSource, in_force: Standing) -> dict[str, An
     return {
         "source_id": source.source_id,
         "title": source.title,
+        "file": source.origin or None,
         "characters": len(source.text),
         **validity_body(source.validity),
         "absence": in_force.left_out.get(source.source_id),
@@ -104,7 +105,8 @@ def _lines(experiment: Experiment, in_force: Standing, profile: str, limits: Lim
     for source in experiment.sources:
         absence = in_force.left_out.get(source.source_id)
         why = f"  {ABSENCE_WORDS[absence]}" if absence else ""
-        yield f"  {visible(source.source_id)}  {visible(source.title)}  {len(source.text)} 字符{why}"
+        file = f"  {visible(source.origin)}" if source.origin not in ("", source.title) else ""
+        yield f"  {visible(source.source_id)}  {visible(source.title)}{file}  {len(source.text)} 字符{why}"
     judged = Counter(judgment.question_id for judgment in experiment.judgments)
     yield f"问题 {len(experiment.questions)} 个，判断 {len(experiment.judgments)} 条："
     for question in experiment.questions:

@@ -21,7 +21,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 db_option = click.option("--db", required=True, metavar="文件", help="实验文件。")
 json_option = click.option("--json", "as_json", is_flag=True, help="输出 JSON。")
 known_at_option = click.option(
-    "--known-at", metavar="时刻", help="按哪个时刻已记录的内容，日期或 2026-11-30T12:00:00+08:00；默认现在。"
+    "--known-at",
+    metavar="时刻",
+    help="按哪个时刻已记录的内容：2026-11-30T12:00:00+08:00，或日期，指那一天结束时；默认现在。",
 )
 
 

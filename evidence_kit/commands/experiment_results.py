@@ -65,6 +65,7 @@ _COMPARE_HELP = """用基线的指标评测现在的实验，逐题比较，给�
 @json_option
 def ask(text: str, db: str, as_of: str | None, as_json: bool) -> None:
     from evidence_kit.commands.experiment_show import left_out_lines, result_lines, result_record, shown_of
+    from evidence_kit.experiments.judging import is_weak_hit
     from evidence_kit.experiments.run import run
 
     moment = moment_of(as_of)
@@ -76,7 +77,11 @@ def ask(text: str, db: str, as_of: str | None, as_json: bool) -> None:
     titles = {source.source_id: source.title for source in experiment.sources}
     (result,) = made.results
     record = {**moment.record(), "added": text not in known, **result_record(result, titles)}
-    emit_result(as_json, record, [*result_lines(result, titles, shown_of(made)), *left_out_lines(made)])
+    if as_json:
+        for document, hit in zip(record["documents"], result.documents, strict=True):
+            document["weak"] = is_weak_hit(hit.best, result.question, made.parameters)
+    lines = result_lines(result, titles, shown_of(made), made.parameters)
+    emit_result(as_json, record, [*lines, *left_out_lines(made)])
 
 
 @click.command(cls=ChineseCommand, name="run", help=_RUN_HELP)
@@ -163,10 +168,8 @@ def _of_one_question(experiment: Experiment, question_id: str) -> Experiment:
     """Return the experiment with this question alone. Raises ExperimentError where there is none."""
     from dataclasses import replace
 
-    from evidence_kit.experiments.model import ExperimentError
+    from evidence_kit.experiments.judging import question_named
 
-    questions = tuple(each for each in experiment.questions if each.question_id == question_id)
-    if not questions:
-        raise ExperimentError(f"没有问题 {question_id}：请检查标识。")
+    question = question_named(experiment, question_id)
     judgments = tuple(each for each in experiment.judgments if each.question_id == question_id)
-    return replace(experiment, questions=questions, judgments=judgments)
+    return replace(experiment, questions=(question,), judgments=judgments)

@@ -19,7 +19,7 @@ from evidence_kit.sources.visible import visible
 
 if TYPE_CHECKING:
     from evidence_kit.experiments.baseline import Comparison
-    from evidence_kit.experiments.model import DocumentHit, QuestionResult, Run
+    from evidence_kit.experiments.model import DocumentHit, Parameters, QuestionResult, Run
 
 Titles = Mapping[str, str]  # by source id
 
@@ -89,7 +89,7 @@ def _document_record(hit: DocumentHit, titles: Titles) -> dict[str, Any]:
 def run_lines(run: Run, titles: Titles, top: int | None = None) -> Iterator[str]:
     """Yield a run for people: each question with its first `top` sources, then the means."""
     for result in run.results:
-        yield from result_lines(result, titles, top or shown_of(run))
+        yield from result_lines(result, titles, top or shown_of(run), run.parameters)
         yield ""
     yield visible(conditions(run))
     yield from left_out_lines(run)
@@ -101,8 +101,11 @@ def shown_of(run: Run) -> int:
     return max(_SHOWN, run.parameters.k)
 
 
-def result_lines(result: QuestionResult, titles: Titles, top: int) -> Iterator[str]:
+def result_lines(result: QuestionResult, titles: Titles, top: int, parameters: Parameters) -> Iterator[str]:
     """Yield one question with its first `top` sources."""
+    from evidence_kit.commands.find import WEAK
+    from evidence_kit.experiments.judging import is_weak_hit
+
     yield f"{visible(result.question.question_id)}  {visible(result.question.text)}"
     if not result.documents:
         yield "  没有命中：问题里的字词在正文里没有出现。"
@@ -111,7 +114,8 @@ def result_lines(result: QuestionResult, titles: Titles, top: int) -> Iterator[s
         judged = STATE_WORDS[hit.state] if hit.grade is None else f"{hit.grade} {GRADE_WORDS[hit.grade]}"
         where = f"[{best.start}, {best.end})"
         name = f"{visible(best.source_id)}  {visible(titles[best.source_id])}"
-        yield f"  {hit.rank}. {name}  分数 {six_digits(best.score)}  {where}  {judged}"
+        weak = WEAK if is_weak_hit(best, result.question, parameters) else ""
+        yield f"  {hit.rank}. {name}  分数 {six_digits(best.score)}{weak}  {where}  {judged}"
         yield f"     {_excerpt(best.quote)}"
     if len(result.documents) > top:
         yield f"  另有 {len(result.documents) - top} 篇。"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +11,13 @@ import click
 
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit
-from evidence_kit.commands.decodings import read_in_force, reading_options
+from evidence_kit.commands.decodings import first_few, read_in_force, reading_options
 from evidence_kit.commands.numbers import WHOLE
 
 if TYPE_CHECKING:
     from evidence_kit.finder.explanation import MatchedTerm
     from evidence_kit.finder.finder import Finding, Findings
-    from evidence_kit.sources.documents import FileDecoding
+    from evidence_kit.sources.documents import Reading
 
 _HELP = """在资料里查找与问题字词相同的段落，给出原文、位置和命中的理由。
 
@@ -42,6 +42,7 @@ _LEFT_OUT = {
     "link": "符号链接 {} 个",
 }
 _SHOWN_TERMS = 8
+WEAK = "（弱命中：只靠单字）"
 
 
 @click.command(cls=ChineseCommand, name="find", help=_HELP)
@@ -83,7 +84,7 @@ def find(
             from evidence_kit.finder.citing import bundle_findings
 
             write_bundle(bundle_to_json(bundle_findings(reading.documents, findings, unit)))
-    emit(show_findings(findings, reading.left_out, unit, reading.decodings, as_json=as_json))
+    emit(show_findings(findings, reading, unit, as_json=as_json))
 
 
 def _bundle_file(path: str | None) -> AbstractContextManager[Callable[[str], None] | None]:
@@ -94,29 +95,29 @@ def _bundle_file(path: str | None) -> AbstractContextManager[Callable[[str], Non
     return new_file(Path(path))
 
 
-def show_findings(
-    findings: Findings,
-    left_out: Mapping[str, int],
-    unit: str,
-    decodings: Sequence[FileDecoding] = (),
-    *,
-    as_json: bool,
-) -> str:
+def show_findings(findings: Findings, reading: Reading, unit: str, *, as_json: bool) -> str:
     """The findings as text for people, or as JSON."""
     if as_json:
         from evidence_kit.finder.finding_json import findings_to_json
 
-        return findings_to_json(findings, unit, left_out, decodings)
-    return "\n".join(_lines(findings, left_out)) + "\n"
+        return findings_to_json(findings, unit, reading.left_out, reading.decodings, reading.skipped)
+    return "\n".join(_lines(findings, reading)) + "\n"
 
 
-def show_left_out(left_out: Mapping[str, int]) -> list[str]:
-    """What was not read, as one line; none where everything was."""
-    counts = [text.format(left_out[key]) for key, text in _LEFT_OUT.items() if left_out.get(key)]
-    return [f"没有读入：{'、'.join(counts)}。"] if counts else []
+def show_left_out(reading: Reading) -> list[str]:
+    """What was not read and why, the first few files of each kind by name; none where everything was read."""
+    names: dict[str, list[str]] = {}
+    for skipped in reading.skipped:
+        names.setdefault(skipped.reason, []).append(skipped.file)
+    said = [
+        text.format(reading.left_out[key]) + (f"（{first_few(names[key])}）" if key in names else "")
+        for key, text in _LEFT_OUT.items()
+        if reading.left_out.get(key)
+    ]
+    return [f"没有读入：{'、'.join(said)}。"] if said else []
 
 
-def _lines(findings: Findings, left_out: Mapping[str, int]) -> Iterator[str]:
+def _lines(findings: Findings, reading: Reading) -> Iterator[str]:
     from evidence_kit.finder.finder import CAUTION
 
     where = f"{findings.sources} 份资料的 {findings.passages} 个资料块（方法 {findings.method}）"
@@ -126,7 +127,9 @@ def _lines(findings: Findings, left_out: Mapping[str, int]) -> Iterator[str]:
         yield f"检索了 {where}，没有别的命中。"
     else:
         yield f"检索了 {where}，没有命中：问题里的字词在正文里没有出现。"
-    yield from show_left_out(left_out)
+    if findings.titled:
+        yield f"标题里有问题的字词、但标题不参加检索的资料 {len(findings.titled)} 份：{_titled(findings)}。"
+    yield from show_left_out(reading)
     if findings.weak_left_out:
         yield f"略过弱命中 {findings.weak_left_out} 处（只靠单字）。"
     for finding in findings.findings:
@@ -136,12 +139,18 @@ def _lines(findings: Findings, left_out: Mapping[str, int]) -> Iterator[str]:
     yield CAUTION
 
 
+def _titled(findings: Findings) -> str:
+    from evidence_kit.sources.visible import visible
+
+    return first_few([f"{visible(source_id)}（{visible(title)}）" for source_id, title in findings.titled])
+
+
 def _finding_lines(finding: Finding) -> Iterator[str]:
     from evidence_kit.finder.marking import mark
     from evidence_kit.sources.visible import visible
 
     passage = finding.passage
-    weak = "（弱命中：只靠单字）" if finding.weak else ""
+    weak = WEAK if finding.weak else ""
     places = (f"{name} [{span.start}, {span.end})" for name, span in passage.spans.items())
     yield f"{finding.rank}. 分数 {finding.score:.6f}{weak}  {visible(passage.source_id)}"
     yield f"   标题  {visible(passage.title)}"

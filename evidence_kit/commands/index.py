@@ -65,7 +65,7 @@ def build(
     lines = [
         f"已建立索引 {visible(out)}：{held.sources} 份资料，{held.passages} 个资料块，方法 {held.method}。"
     ]
-    emit("\n".join([*lines, *show_left_out(held.left_out)]) + "\n")
+    emit("\n".join([*lines, *show_left_out(reading)]) + "\n")
 
 
 @index.command(cls=ChineseCommand, name="search", help=_SEARCH_HELP, short_help="在建好的索引里查找。")
@@ -78,11 +78,12 @@ def build(
 def search(folder: str, query: str, top: int, no_weak: bool, as_json: bool, unit: str) -> None:
     from evidence_kit.finder.stored import open_stored
     from evidence_kit.finder.units import code_unit
+    from evidence_kit.sources.documents import Reading
 
     unit = code_unit(unit)
     finder, held = open_stored(Path(folder))
     findings = finder.find(query, top, no_weak=no_weak)
-    emit(show_findings(findings, held.left_out, unit, as_json=as_json))
+    emit(show_findings(findings, Reading((), held.left_out), unit, as_json=as_json))
 
 
 @index.command(cls=ChineseCommand, name="verify", help=_VERIFY_HELP, short_help="核对索引的每个文件。")

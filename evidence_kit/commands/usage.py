@@ -1,8 +1,43 @@
-"""Click's usage errors as one Chinese line each."""
+"""Usage errors as one Chinese line each: click's own, and an option given twice."""
 
 from __future__ import annotations
 
+from copy import copy
+
 import click
+
+_SHOWN = 60  # characters of a value
+
+
+class RepeatedOptionError(click.UsageError):
+    """An option that takes one value and was given several."""
+
+    def __init__(self, ctx: click.Context, option: click.Option, values: list[str]) -> None:
+        shown = "、".join(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…" for value in values)
+        super().__init__(f"选项 {option.opts[0]} 给了 {len(values)} 次（{shown}）：它只能给一次", ctx)
+
+
+def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
+    """Raise RepeatedOptionError where an option that takes one value stands in `args` more than once."""
+    single = [
+        param
+        for param in command.get_params(ctx)
+        if isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count)
+    ]
+    params = [_repeatable(param) if param in single else param for param in command.get_params(ctx)]
+    every = click.Command(command.name, params=params, add_help_option=False)
+    given, _, _ = every.make_parser(ctx).parse_args(list(args))
+    for option in single:
+        values = given.get(option.name, [])
+        if len(values) > 1:
+            raise RepeatedOptionError(ctx, option, values)
+
+
+def _repeatable(option: click.Option) -> click.Option:
+    """Return an option of which the parser keeps every value."""
+    every = copy(option)
+    every.multiple = True
+    return every
 
 
 def describe_usage_error(error: click.UsageError) -> str:
@@ -12,6 +47,8 @@ def describe_usage_error(error: click.UsageError) -> str:
 
 
 def _what(error: click.UsageError) -> str:
+    if isinstance(error, RepeatedOptionError):
+        return error.message
     if isinstance(error, click.NoSuchOption):
         return f"没有 {error.option_name} 这个选项"
     if isinstance(error, click.MissingParameter):

@@ -29,7 +29,6 @@ from evidence_kit.measures.intervals import SEED, PairedComparison, Progress
 from evidence_kit.measures.intervals import compare as compare_runs
 from evidence_kit.measures.ranking import Evaluation, Measure, parse_measure
 from evidence_kit.sources.days import parse_day
-from evidence_kit.sources.model import text_digest
 from evidence_kit.sources.store import Standing, standing, validity_body
 from evidence_kit.sources.unicode_rules import unicode_version
 
@@ -81,17 +80,34 @@ def freeze(experiment: Experiment, as_of: date, name: str, *, found: Search | No
 
 
 def baseline_of(experiment: Experiment, made: Run, name: str) -> Baseline:
-    """Return a run of an experiment as its baseline. Raises ExperimentError on an empty name."""
+    """Return a run of an experiment as its baseline. Raises ExperimentError on no name and an empty one."""
     if not name.strip():
         raise ExperimentError("基线名称是空的：请起一个名字。")
+    in_force = standing(experiment.sources, parse_day(made.as_of))
+    _refuse_empty(experiment, in_force)
     return Baseline(
         name=name,
         as_of=made.as_of,
         parameters=made.parameters,
-        digests=digests(experiment, standing(experiment.sources, parse_day(made.as_of))),
+        digests=digests(experiment, in_force),
         means=made.means,
         per_question={result.question.question_id: result.measures for result in made.results},
     )
+
+
+def _refuse_empty(experiment: Experiment, in_force: Standing) -> None:
+    """Raise ExperimentError where there is nothing to find, nothing to ask, or nothing to measure by."""
+    lacking = None
+    if not experiment.sources:
+        lacking = "实验里还没有资料：请先导入资料，提出问题并判断"
+    elif not in_force.sources:
+        lacking = f"{in_force.as_of} 没有有效的资料：请换一个截至日期，或修改资料的有效期"
+    elif not experiment.questions:
+        lacking = "实验里还没有问题：请先提问并判断"
+    elif not any(qrels_in_force(experiment, in_force).values()):
+        lacking = f"{in_force.as_of} 有效的资料还没有有效的判断：请先判断，或确认待复核的判断"
+    if lacking is not None:
+        raise ExperimentError(f"不能冻结，{lacking}。")
 
 
 def baseline_named(experiment: Experiment, name: str) -> Baseline:
@@ -152,7 +168,7 @@ def digests(experiment: Experiment, in_force: Standing) -> dict[str, str]:
         [source.source_id, source.text_sha256, source.body_start, validity_body(source.validity)]
         for source in in_force.sources
     ]
-    questions = [[question.question_id, text_digest(question.text)] for question in experiment.questions]
+    questions = [[question.question_id, question.text_sha256] for question in experiment.questions]
     judgments = [
         [question_id, source_id, grade]  # a question without judgments adds nothing
         for question_id, grades in qrels_in_force(experiment, in_force).items()

@@ -6,28 +6,27 @@ were judged and are not in force.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 from evidence_kit.experiments.model import (
     Experiment,
-    ExperimentError,
     ExperimentSource,
-    Judgment,
     JudgmentState,
     Parameters,
     PassageHit,
     Question,
 )
+from evidence_kit.experiments.naming import unknown_id
 from evidence_kit.experiments.records import JUDGMENT, judgment_id
 from evidence_kit.experiments.run import Search
 from evidence_kit.experiments.standing import Standing
-from evidence_kit.finder.explanation import explain
+from evidence_kit.finder.explanation import MatchedTerm, is_single, is_weak
+from evidence_kit.finder.passages import Span
 from evidence_kit.finder.shining import Piece, shine
-from evidence_kit.index import Bm25
-from evidence_kit.index.statistics import IndexStatistics
 from evidence_kit.text.analysis import parse_analyzer
 
 CONTEXT = 24  # code points on either side of a quote
@@ -73,7 +72,8 @@ def question_named(experiment: Experiment, question_id: str) -> Question:
     for question in experiment.questions:
         if question.question_id == question_id:
             return question
-    raise ExperimentError(f"没有问题 {question_id}：请检查标识。", http_status=404)
+    ids = (question.question_id for question in experiment.questions)
+    raise unknown_id("问题", question_id, ids, http_status=404)
 
 
 def source_named(experiment: Experiment, source_id: str) -> ExperimentSource:
@@ -81,7 +81,7 @@ def source_named(experiment: Experiment, source_id: str) -> ExperimentSource:
     for source in experiment.sources:
         if source.source_id == source_id:
             return source
-    raise ExperimentError(f"没有资料 {source_id}：请检查标识。", http_status=404)
+    raise unknown_id("资料", source_id, (source.source_id for source in experiment.sources), http_status=404)
 
 
 def rows(standing: Standing, found: Search, question: Question) -> tuple[Row, ...]:
@@ -132,29 +132,48 @@ def excerpt(row: Row, question: Question, parameters: Parameters) -> Excerpt:
 
 def _shine(quote: str, question: str, analyzer_name: str) -> tuple[Piece, ...]:
     """Return the quote in pieces that shine where they share terms with the question, all terms alike."""
-    analyzer = parse_analyzer(analyzer_name)
-    terms = explain(analyzer.texts(question), quote, analyzer, Bm25(), _NOT_COUNTED)
-    return shine(quote, (replace(term, share=1.0) for term in terms))
+    asked = dict.fromkeys(parse_analyzer(analyzer_name).texts(question))
+    places = _places_in(quote, analyzer_name)
+    return shine(
+        quote, (MatchedTerm(term, places[term], 1.0, is_single(term)) for term in asked if term in places)
+    )
 
 
-_NOT_COUNTED = IndexStatistics(passages=1, mean_length=1.0, df=lambda term: 1)
-# Each judgment shows its page again; the same excerpts need not be analysed each time.
+def _places_in(quote: str, analyzer_name: str) -> Mapping[str, tuple[Span, ...]]:
+    return (_places_again if len(quote) <= _REMEMBERED else _places)(quote, analyzer_name)
+
+
+def _places(quote: str, analyzer_name: str) -> Mapping[str, tuple[Span, ...]]:
+    """Return where each term stands in a quote."""
+    found: dict[str, list[Span]] = {}
+    for term in parse_analyzer(analyzer_name).terms(quote):
+        found.setdefault(term.text, []).append(Span(term.start, term.end))
+    return {term: tuple(spans) for term, spans in found.items()}
+
+
+# Each judgment shows its page again, and other questions show the same quotes: what was analysed is kept.
 _REMEMBERED = 2000  # code points
 _shine_again = lru_cache(maxsize=1024)(_shine)
+_places_again = lru_cache(maxsize=128)(_places)
+
+
+def is_weak_hit(hit: PassageHit, question: Question, parameters: Parameters) -> bool:
+    """Return whether a passage was found by single characters only, as `find` tells it."""
+    asked = parse_analyzer(parameters.analyzer).texts(question.text)
+    places = _places_in(hit.quote, parameters.analyzer)
+    return is_weak(term for term in asked if term in places)
 
 
 def tallies(experiment: Experiment, found: Search) -> Iterator[Tally]:
     """Yield how far each question is judged."""
-    by_question: dict[str, list[Judgment]] = {question.question_id: [] for question in experiment.questions}
-    for judgment in experiment.judgments:
-        by_question[judgment.question_id].append(judgment)
+    judged = Counter(judgment.question_id for judgment in experiment.judgments)
+    qrels = experiment.qrels()
     for question in experiment.questions:
-        judged = by_question[question.question_id]
-        current = {j.source_id for j in judged if experiment.state(j) == "current"}
+        current = qrels[question.question_id]
         top = islice(found.scores.get(question.question_id, {}), experiment.parameters.k)
         yield Tally(
             question,
             len(current),
-            len(judged) - len(current),
+            judged[question.question_id] - len(current),
             sum(source_id not in current for source_id in top),
         )

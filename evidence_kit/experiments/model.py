@@ -61,7 +61,7 @@ class Question:
         if not self.question_id.strip() or not self.text.strip():
             raise ExperimentError("问题的标识和文字都不能为空：请写出要问的话。")
 
-    @property
+    @cached_property
     def text_sha256(self) -> str:
         """Return the question's digest, which a judgment of it names."""
         return text_digest(self.text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evidence_kit.experiments.model import ExperimentError, PassageHit
@@ -26,6 +26,7 @@ _RULES = """\
 问题：
 """
 _EXCERPTS = "\n摘录：\n"
+_MARK = "（受字数预算所限：另有 {} 条摘录没有列出，列出的摘录里有 {} 条只是开头。）\n"
 
 
 @dataclass(frozen=True)
@@ -67,19 +68,35 @@ def build_prompt(question: str, hits: Sequence[PassageHit], titles: Mapping[str,
     """Return the prompt for a question, at most `budget` Unicode characters in all; `titles` by source id.
 
     Hits are taken in their order; of one that does not fit whole, the longest beginning that fits and cuts no
-    grapheme. One of which nothing fits is left out. Raises PromptError.
+    grapheme. One of which nothing fits is left out. Where not all is there, the last line says so. Raises
+    PromptError.
     """
-    text = f"{_RULES}{_escaped(question)}{_EXCERPTS}"
-    if len(text) > budget:
-        raise PromptError(budget, len(text))
+    head = f"{_RULES}{_escaped(question)}{_EXCERPTS}"
+    whole = [
+        PromptCitation(number, hit.source_id, hit.start, hit.end, hit.quote, False)
+        for number, hit in enumerate(hits, 1)
+    ]
+    text = head + _lines(whole, titles)
+    if len(text) <= budget:
+        return Prompt(text, tuple(whole), len(text), 0)
+    needed = len(head) + (len(_MARK.format(len(hits), len(hits))) if hits else 0)
+    if budget < needed:
+        raise PromptError(budget, needed)
+    room = budget - needed
     citations: list[PromptCitation] = []
     for hit in hits:
-        title = titles.get(hit.source_id, "")
-        citation = _longest(hit, len(citations) + 1, title, budget - len(text))
+        citation = _longest(hit, len(citations) + 1, titles.get(hit.source_id, ""), room)
         if citation is not None:
             citations.append(citation)
-            text += _line(citation, title)
+            room -= len(_lines([citation], titles))
+    text = head + _lines(citations, titles) + _mark(citations, len(hits))
     return Prompt(text, tuple(citations), len(text), len(hits) - len(citations))
+
+
+def _mark(citations: Sequence[PromptCitation], hits: int) -> str:
+    """Return the line that says what the budget had no room for."""
+    cut = sum(citation.cut for citation in citations)
+    return _MARK.format(hits - len(citations), cut)
 
 
 def _longest(hit: PassageHit, number: int, title: str, room: int) -> PromptCitation | None:
@@ -98,6 +115,10 @@ def _longest(hit: PassageHit, number: int, title: str, room: int) -> PromptCitat
     borders = [length for length in range(1, len(hit.quote)) if length not in inner]
     fitting = bisect_right(borders, room, key=lambda length: len(_line(of(length), title)))
     return of(borders[fitting - 1]) if fitting else None
+
+
+def _lines(citations: Iterable[PromptCitation], titles: Mapping[str, str]) -> str:
+    return "".join(_line(citation, titles.get(citation.source_id, "")) for citation in citations)
 
 
 def _line(citation: PromptCitation, title: str) -> str:

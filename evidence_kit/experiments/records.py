@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from evidence_kit.experiments.limits import limits_of
@@ -50,12 +51,39 @@ def records_of(experiment: Experiment) -> list[Record]:
 
 def experiment_of(state: Iterable[Revision]) -> Experiment:
     """Return the experiment that the standing records make. Raises DamagedDatabaseError."""
-    found: dict[str, dict[str, Body]] = {}
-    for revision in state:
-        if revision.body is not None:
-            found.setdefault(revision.kind, {})[revision.record_id] = revision.body
+    return assembled(
+        {
+            (revision.kind, revision.record_id): part_of(revision.kind, revision.record_id, revision.body)
+            for revision in state
+            if revision.body is not None
+        }
+    )
+
+
+def part_of(kind: str, record_id: str, body: Body) -> object:
+    """Return what a stored body makes of an experiment; of settings the name, of a view its value.
+
+    Raises DamagedDatabaseError.
+    """
     with intact():
-        return _experiment(found)
+        return _PARTS[kind](record_id, body)
+
+
+def assembled(parts: Mapping[tuple[str, str], Any]) -> Experiment:
+    """Return the experiment that parts make, by kind and id. Raises DamagedDatabaseError."""
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in _PARTS}
+    for (kind, record_id), part in sorted(parts.items(), key=itemgetter(0)):
+        found[kind][record_id] = part
+    with intact():
+        return Experiment(
+            name=found[SETTINGS][THE_ONE],
+            sources=tuple(found[SOURCE].values()),
+            questions=tuple(found[QUESTION].values()),
+            judgments=tuple(sorted(found[JUDGMENT].values(), key=attrgetter("question_id", "source_id"))),
+            parameters=found[PARAMETERS][THE_ONE],
+            baselines=tuple(found[BASELINE].values()),
+            views=found[VIEW],
+        )
 
 
 @contextmanager
@@ -81,22 +109,6 @@ def check_body(kind: str, record_id: str, body: Body) -> None:
             limits_of(body["limits"])
 
 
-def _experiment(found: dict[str, dict[str, Body]]) -> Experiment:
-    def ordered(kind: str) -> list[tuple[str, Body]]:
-        return sorted(found.get(kind, {}).items())
-
-    judgments = [Judgment(**body) for _, body in ordered(JUDGMENT)]
-    return Experiment(
-        name=found[SETTINGS][THE_ONE]["name"],
-        sources=tuple(source_of(name, body) for name, body in ordered(SOURCE)),
-        questions=tuple(Question(name, body["text"]) for name, body in ordered(QUESTION)),
-        judgments=tuple(sorted(judgments, key=lambda judgment: (judgment.question_id, judgment.source_id))),
-        parameters=Parameters(**found[PARAMETERS][THE_ONE]),
-        baselines=tuple(_baseline(name, body) for name, body in ordered(BASELINE)),
-        views={name: body["value"] for name, body in ordered(VIEW)},
-    )
-
-
 def baseline_body(baseline: Baseline) -> dict[str, Any]:
     """Return what is stored of a baseline."""
     return {
@@ -110,3 +122,14 @@ def baseline_body(baseline: Baseline) -> dict[str, Any]:
 
 def _baseline(name: str, body: Body) -> Baseline:
     return Baseline(name=name, **{**body, "parameters": Parameters(**body["parameters"])})
+
+
+_PARTS: Mapping[str, Callable[[str, Body], object]] = {
+    SOURCE: source_of,
+    QUESTION: lambda name, body: Question(name, body["text"]),
+    JUDGMENT: lambda _, body: Judgment(**body),
+    PARAMETERS: lambda _, body: Parameters(**body),
+    BASELINE: _baseline,
+    VIEW: lambda _, body: body["value"],
+    SETTINGS: lambda _, body: body["name"],
+}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from evidence_kit.experiments.model import (
@@ -28,8 +28,18 @@ from evidence_kit.experiments.model import (
 from evidence_kit.index import Bm25, Index
 from evidence_kit.index.weighting import Weighting, parse_weighting, rank_score
 from evidence_kit.measures.intervals import Progress
-from evidence_kit.measures.ranking import AP, MRR, Evaluation, Judged, Measure, P, Recall, evaluate, nDCG
-from evidence_kit.sources.model import text_digest
+from evidence_kit.measures.ranking import (
+    AP,
+    MRR,
+    Evaluation,
+    Judged,
+    Measure,
+    P,
+    Recall,
+    evaluate_question,
+    gathered,
+    nDCG,
+)
 from evidence_kit.sources.store import Standing, standing, validity_body
 from evidence_kit.text.analysis import parse_analyzer
 from evidence_kit.text.passages import cut_windows
@@ -44,6 +54,14 @@ class Cut(NamedTuple):
     quote: str
 
 
+class _Measured(NamedTuple):
+    """A question's measures, and what they rest on beside what was found for it."""
+
+    judgments: Mapping[str, int]
+    measures: tuple[Measure, ...]
+    values: Mapping[str, float | None]
+
+
 @dataclass(frozen=True)
 class Search:
     """What was searched, and what was found: question id -> (position in `passages`, score), best first."""
@@ -51,6 +69,7 @@ class Search:
     standing: Standing
     passages: tuple[Cut, ...]
     ranked: Mapping[str, Sequence[tuple[int, float]]]
+    _measured: dict[str, _Measured] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
     def scores(self) -> dict[str, dict[str, float]]:
@@ -68,6 +87,20 @@ class Search:
             PassageHit(cut.source_id, score, cut.start, cut.end, cut.quote)
             for cut, score in ((self.passages[at], score) for at, score in self.ranked[question_id])
         )
+
+    def values(
+        self, question_id: str, judgments: Mapping[str, int], measures: tuple[Measure, ...]
+    ) -> Mapping[str, float | None]:
+        """Return a question's measures; those of last time where judgments and measures are the same.
+
+        Nothing else decides them: what was found for the question is the same as long as the search is.
+        """
+        before = self._measured.get(question_id)
+        if before is not None and before.judgments == judgments and before.measures == measures:
+            return before.values
+        values = evaluate_question(judgments, self.scores.get(question_id, {}), measures)
+        self._measured[question_id] = _Measured(dict(judgments), measures, values)
+        return values
 
 
 def run(experiment: Experiment, as_of: date) -> Run:
@@ -124,7 +157,7 @@ def search_key(experiment: Experiment, as_of: date) -> str:
         [source.source_id, source.text_sha256, source.body_start, validity_body(source.validity)]
         for source in experiment.sources
     ]
-    questions = [[question.question_id, text_digest(question.text)] for question in experiment.questions]
+    questions = [[question.question_id, question.text_sha256] for question in experiment.questions]
     return digest_of(json.dumps([as_of.isoformat(), deciding, sources, questions], sort_keys=True))
 
 
@@ -165,6 +198,7 @@ def weighting_of(parameters: Parameters) -> Weighting:
     return parse_weighting(parameters.method)
 
 
+@lru_cache(maxsize=64)
 def measures_at(k: int) -> tuple[Measure, ...]:
     """Return the measures of a run that shows `k` sources."""
     return (Recall @ k, MRR @ k, nDCG @ k, P @ k, AP, Judged @ k)
@@ -182,8 +216,15 @@ def qrels_in_force(experiment: Experiment, in_force: Standing) -> dict[str, dict
 def evaluate_search(
     qrels: Mapping[str, Mapping[str, int]], found: Search, measures: Sequence[Measure]
 ) -> Evaluation:
-    """Return what was found as measured: each source has the score of its best passage."""
-    return evaluate(qrels, found.scores, measures)
+    """Return what was found as measured: each source has the score of its best passage.
+
+    A question of which no judgment has changed since the last time is not measured again.
+    """
+    wanted = tuple(measures)
+    per_question = {
+        question_id: found.values(question_id, qrels[question_id], wanted) for question_id in sorted(qrels)
+    }
+    return gathered(per_question, found.scores, wanted)
 
 
 def _cut(source: ExperimentSource, parameters: Parameters) -> Iterator[Cut]:

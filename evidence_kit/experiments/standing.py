@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evidence_kit.experiments.model import Experiment
-from evidence_kit.experiments.records import experiment_of
+from evidence_kit.experiments.records import assembled, part_of
 from evidence_kit.storage.revisions import Change, Revision, Revisions
 
 
@@ -30,9 +30,10 @@ class Standing:
 
 @dataclass
 class Held:
-    """The last revisions that were read; threads may share it."""
+    """What was read last, each record made into its part of the experiment once; threads may share it."""
 
-    _records: dict[tuple[str, str], Revision] = field(default_factory=dict)
+    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _parts: dict[tuple[str, str], object] = field(default_factory=dict)
     _standing: Standing | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -43,9 +44,17 @@ class Held:
             newer = revisions.since(before.last if before else 0)
             if before is not None and not newer:
                 return before
-            self._records.update(((revision.kind, revision.record_id), revision) for revision in newer)
-            numbers = {key: revision.number for key, revision in self._records.items()}
+            for revision in newer:
+                self._take(revision)
+            numbers = dict(self._numbers)
             last = max(numbers.values(), default=0)
-            experiment = experiment_of(self._records.values())
+            experiment = assembled(self._parts)
             self._standing = Standing(experiment, last, numbers, revisions.last_change())
             return self._standing
+
+    def _take(self, revision: Revision) -> None:
+        key = (revision.kind, revision.record_id)
+        self._numbers[key] = revision.number
+        self._parts.pop(key, None)
+        if revision.body is not None:
+            self._parts[key] = part_of(*key, revision.body)

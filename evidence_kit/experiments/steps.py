@@ -8,31 +8,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evidence_kit.experiments.model import ExperimentError, ExperimentSource, Judgment, Question
+from evidence_kit.experiments.naming import Named, unknown_id
 from evidence_kit.experiments.records import (
     JUDGMENT,
-    PARAMETERS,
     QUESTION,
-    SETTINGS,
     check_body,
     judgment_body,
     judgment_id,
 )
 from evidence_kit.sources.documents import Document
 from evidence_kit.sources.store import KIND as SOURCE
-from evidence_kit.sources.store import put_sources, source_of
+from evidence_kit.sources.store import source_of
 from evidence_kit.sources.titles import repeated_title
 from evidence_kit.storage.revisions import Body, Changing
 
-_NAMES = {SOURCE: "资料", QUESTION: "问题", PARAMETERS: "参数", SETTINGS: "实验"}
+_NAMES: Mapping[str, Named] = {SOURCE: "资料", QUESTION: "问题"}
 
 
 def standing_body(change: Changing, kind: str, record_id: str) -> Body:
     """Return what stands of a record, whole. Raises ExperimentError where there is none."""
     found = change.latest(kind, record_id)
     if found is None or found.body is None:
-        raise ExperimentError(f"没有{_NAMES[kind]} {record_id}：请检查标识。")
+        raise _not_there(change, kind, record_id)
     check_body(kind, record_id, found.body)
     return found.body
+
+
+def _not_there(change: Changing, kind: str, record_id: str) -> ExperimentError:
+    if kind not in _NAMES:
+        return ExperimentError("这个文件里没有实验：请先新建。")
+    ids = (revision.record_id for revision in change.state() if revision.kind == kind)
+    return unknown_id(_NAMES[kind], record_id, ids)
 
 
 def new_ids(change: Changing, kind: str, letter: str, count: int) -> tuple[str, ...]:
@@ -49,33 +55,19 @@ def new_ids(change: Changing, kind: str, letter: str, count: int) -> tuple[str, 
     return tuple(itertools.islice(fresh, count))
 
 
-def held_from(document: Document, new: Mapping[str, str]) -> ExperimentSource:
-    """Return a document as a source; `new` goes from ids that documents had to those they get."""
-    validity = document.validity
-    supersedes = tuple(new.get(other, other) for other in validity.supersedes)
-    return ExperimentSource(
-        new[document.source_id],
-        document.title,
-        document.text,
-        document.body_start,
-        replace(validity, supersedes=supersedes),
-        document.encoding,
-        document.transformations,
-    )
-
-
 def with_text(source: ExperimentSource, text: str | Document) -> ExperimentSource:
     """Return a source with another text; as it was where the text is the same."""
-    start, encoding = 0, "utf-8"
+    start, encoding, origin = 0, "utf-8", source.origin
     transformations: tuple[str, ...] = ()
     if isinstance(text, Document):
         start, encoding, transformations = text.body_start, text.encoding, text.transformations
+        origin = text.origin or origin
         text = text.text
     if text == source.text:
         return source
     return replace(
         source, text=text, body_start=start or repeated_title(text, source.title), encoding=encoding,
-        transformations=transformations,
+        transformations=transformations, origin=origin,
     )  # fmt: skip
 
 
@@ -91,14 +83,6 @@ def fresh_judgment(
     if seen is not None and seen[1] != judgment.source_sha256:
         raise change.stale(SOURCE, source_id)
     return judgment
-
-
-def put_documents(change: Changing, documents: Sequence[Document]) -> dict[str, str]:
-    """Write documents under new ids, and return those by the documents' own, in their order."""
-    ids = new_ids(change, SOURCE, "S", len(documents))
-    new = dict(zip((document.source_id for document in documents), ids, strict=True))
-    put_sources(change, [held_from(document, new) for document in documents])
-    return new
 
 
 def put_questions(change: Changing, texts: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
-from evidence_kit.experiments.limits import Limits, check_cut, check_questions, check_sources, limits_of
+from evidence_kit.experiments.holding import check_questions_held, check_sources_held, hold, limits_held
+from evidence_kit.experiments.importing import JudgedQuestion, add_documents, add_judged
+from evidence_kit.experiments.limits import Limits, check_cut, limits_of
 from evidence_kit.experiments.model import (
     Baseline,
     Experiment,
@@ -36,12 +38,10 @@ from evidence_kit.experiments.records import (
     experiment_of,
     judgment_body,
     judgment_id,
-    records_of,
 )
 from evidence_kit.experiments.standing import Held, Standing
 from evidence_kit.experiments.steps import (
     fresh_judgment,
-    put_documents,
     put_judgment,
     put_questions,
     remove_judgments,
@@ -79,7 +79,7 @@ class ExperimentStore:
             store = cls(database, clock)
             with store._revisions.changing(f"新建实验（限额 {limits}）", undoable=False) as change:
                 change.put(SETTINGS, THE_ONE, {"name": experiment.name, "limits": limits})
-                store._hold(change, experiment)
+                hold(change, experiment)
         return store
 
     @classmethod
@@ -151,36 +151,25 @@ class ExperimentStore:
 
     # Sources.
 
-    def import_documents(self, documents: Sequence[Document]) -> tuple[str, ...]:
-        """Add documents in their order, as one change, and return their new ids: S001 and so on.
+    def import_documents(self, documents: Sequence[Document], *, once: bool = False) -> tuple[str, ...]:
+        """Add documents in their order, as one change, and return their ids: S001 and so on.
 
         An id is never given twice, also when its source has been removed. What a document supersedes is
-        another of these by its own id, or a source of the experiment.
+        another of these by its own id, or a source of the experiment. With `once`, a document whose text is
+        there already is not added, and its id is that source's; see `importing`.
         """
-        if not documents:
-            raise ExperimentError("没有可以导入的资料：请检查文件。")
-        with self._revisions.changing(f"导入 {len(documents)} 篇资料") as change:
-            ids = put_documents(change, documents)
-            self._check_sources(change)
-        return tuple(ids.values())
+        with self._revisions.changing("导入资料") as change:
+            return add_documents(change, documents, once)
 
     def import_judged(
-        self, documents: Sequence[Document], questions: Sequence[tuple[str, Mapping[str, int]]]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Add documents, and questions judged on them, as one change; return the new ids of both.
+        self, documents: Sequence[Document], questions: Sequence[JudgedQuestion], *, once: bool = False,
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:  # fmt: skip
+        """Add documents, and questions judged on them, as one change; return the ids of both.
 
-        A question is its text and its grades by the documents' own ids.
+        With `once`, what is there already is not added, and its id is returned; see `importing`.
         """
-        label = f"导入 {len(documents)} 篇资料和 {len(questions)} 个问题"
-        with self._revisions.changing(label) as change:
-            sources = put_documents(change, documents)
-            asked = put_questions(change, [text for text, _ in questions])
-            self._check_sources(change)
-            self._check_questions(change)
-            for question_id, (_, grades) in zip(asked, questions, strict=True):
-                for document_id, grade in grades.items():
-                    put_judgment(change, question_id, sources[document_id], grade)
-        return tuple(sources.values()), asked
+        with self._revisions.changing("导入资料和问题") as change:
+            return add_judged(change, documents, questions, once)
 
     def edit_source(
         self, source_id: str, *, title: str | None = None, text: str | Document | None = None,
@@ -198,7 +187,7 @@ class ExperimentStore:
             if validity is not None:
                 source = replace(source, validity=validity)
             put_sources(change, [source], expected=expected)
-            self._check_sources(change)
+            check_sources_held(change)
         return source
 
     def remove_source(self, source_id: str, *, expected: int | None = None) -> None:
@@ -214,7 +203,7 @@ class ExperimentStore:
         """Add questions as one change and return their new ids: Q001 and so on, never given twice."""
         with self._revisions.changing(f"新增 {len(texts)} 个问题") as change:
             ids = put_questions(change, texts)
-            self._check_questions(change)
+            check_questions_held(change)
         return ids
 
     def edit_question(self, question_id: str, text: str, *, expected: int | None = None) -> Question:
@@ -223,7 +212,7 @@ class ExperimentStore:
         with self._revisions.changing(f"修改问题 {question_id}") as change:
             standing_body(change, QUESTION, question_id)
             change.put(QUESTION, question_id, {"text": text}, expected=expected)
-            self._check_questions(change)
+            check_questions_held(change)
         return question
 
     def remove_question(self, question_id: str, *, expected: int | None = None) -> None:
@@ -290,7 +279,7 @@ class ExperimentStore:
         with self._revisions.changing("设置参数") as change:
             before = Parameters(**standing_body(change, PARAMETERS, THE_ONE))
             after = changed(before, changes)
-            check_cut(experiment_of(change.state()).sources, after, self._limits(change))
+            check_cut(experiment_of(change.state()).sources, after, limits_held(change))
             differing = parameter_changes(before, after)
             change.label = "设置参数 " + "，".join(f"{name}={new}" for name, (_, new) in differing.items())
             change.put(PARAMETERS, THE_ONE, asdict(after), expected=expected)
@@ -314,32 +303,7 @@ class ExperimentStore:
         """Let the store hold exactly this experiment, ids kept, as one change; its limits stay."""
         with self._revisions.changing(f"还原实验 {experiment.name}") as change:
             _refuse_newer(change, expected)
-            self._hold(change, experiment)
-
-    def _hold(self, change: Changing, experiment: Experiment) -> None:
-        limits = self._limits(change)
-        settings = {**standing_body(change, SETTINGS, THE_ONE), "name": experiment.name}
-        records = [(SETTINGS, THE_ONE, settings), *records_of(experiment)]
-        kept = {(kind, record_id) for kind, record_id, _ in records}
-        for revision in change.state():
-            if (revision.kind, revision.record_id) not in kept:
-                change.put(revision.kind, revision.record_id, None)
-        for kind, record_id, body in records:
-            change.put(kind, record_id, body)
-        check_sources(experiment.sources, limits)
-        check_questions(experiment.questions, limits)
-        check_cut(experiment.sources, experiment.parameters, limits)
-
-    def _limits(self, change: Changing) -> Limits:
-        return limits_of(standing_body(change, SETTINGS, THE_ONE)["limits"])
-
-    def _check_sources(self, change: Changing) -> None:
-        experiment, limits = experiment_of(change.state()), self._limits(change)
-        check_sources(experiment.sources, limits)
-        check_cut(experiment.sources, experiment.parameters, limits)
-
-    def _check_questions(self, change: Changing) -> None:
-        check_questions(experiment_of(change.state()).questions, self._limits(change))
+            hold(change, experiment)
 
 
 def _refuse_newer(change: Changing, expected: int | None) -> None:

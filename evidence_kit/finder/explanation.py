@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -66,6 +66,11 @@ def _part(
     if isinstance(weighting, Bm25):
         return weighting.part(tf, weighting.size(length, statistics.mean_length), idf)
     return weighting.value(asked, question, idf) * weighting.value(tf, length, idf)
+
+
+def is_weak(terms: Iterable[str]) -> bool:
+    """Return whether what a question and a passage share is single characters only."""
+    return all(map(is_single, terms))
 
 
 def is_single(term: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evidence_kit.finder.errors import FinderError
-from evidence_kit.finder.explanation import MatchedTerm, explain
+from evidence_kit.finder.explanation import MatchedTerm, explain, is_weak
 from evidence_kit.finder.passages import Located, MemoryPassages, Passages
 from evidence_kit.index.weighting import METHODS, default_analyzer, parse_weighting
 from evidence_kit.sources.documents import Document
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evidence_kit.index import Hit, Index
 
 MOST_FINDINGS = 20
+_MOST_TITLES = 10_000  # so that finding nothing takes no longer than finding something
 
 CAUTION = (
     "分数只在这批资料、这种方法之内可以比较，资料一变分数就变；它不是可信度。"
@@ -31,7 +32,7 @@ class _Terms:
     @property
     def weak(self) -> bool:
         """Return whether every matched term is a single character."""
-        return all(term.single for term in self.terms)
+        return is_weak(term.text for term in self.terms)
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Findings:
     """What was found for one question, and in what.
 
     `weak_left_out` counts the weak findings that were passed over to fill the list, where this was asked.
+    `titled` are (source id, title) of sources whose titles share terms with the question that are not single
+    characters, where nothing was found: titles are not searched.
     """
 
     query: str
@@ -65,6 +68,7 @@ class Findings:
     passages: int
     findings: tuple[Finding, ...]
     weak_left_out: int
+    titled: tuple[tuple[str, str], ...] = ()
 
 
 class Finder:
@@ -104,8 +108,15 @@ class Finder:
         )
         return Findings(
             query, self._method, self._analyzer.name, self._passages.sources, len(self._passages), findings,
-            passed_over,
+            passed_over, () if findings else tuple(self._titled(query)),
         )  # fmt: skip
+
+    def _titled(self, query: str) -> Iterator[tuple[str, str]]:
+        asked = set(self._analyzer.texts(query))
+        if self._passages.sources <= _MOST_TITLES:
+            for source_id, title in self._passages.titles():
+                if not is_weak(asked & set(self._analyzer.texts(title))):
+                    yield source_id, title
 
     def _meet(self, query: str, top: int, no_weak: bool) -> list[_Match]:
         """Return the best matches: `top` of them, or with `no_weak` so many that `top` are not weak."""

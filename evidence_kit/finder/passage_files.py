@@ -100,6 +100,10 @@ class StoredPassages:
         """Return the number of sources."""
         return self._sources
 
+    def titles(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the title of every source."""
+        return ((source.source_id, source.title) for source in map(self._source, range(self._sources)))
+
     def __len__(self) -> int:
         """Return the number of passages."""
         return self._passages

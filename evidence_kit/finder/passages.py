@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -38,6 +38,9 @@ class Passages(Protocol):
     @property
     def sources(self) -> int:
         """Return the number of sources."""
+
+    def titles(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the title of every source."""
 
     def __len__(self) -> int:
         """Return the number of passages."""
@@ -87,6 +90,10 @@ class MemoryPassages:
     def sources(self) -> int:
         """Return the number of sources."""
         return len(self._documents)
+
+    def titles(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the title of every source."""
+        return ((document.source_id, document.title) for document in self._documents)
 
     def __len__(self) -> int:
         """Return the number of passages."""

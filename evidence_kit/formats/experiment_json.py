@@ -103,6 +103,7 @@ def _source_record(source: ExperimentSource) -> dict[str, object]:
         },
         "encoding": source.encoding,
         "transformations": list(source.transformations),
+        **({"origin": source.origin} if source.origin else {}),
     }
 
 
@@ -169,16 +170,28 @@ def _records(
 
 
 def _source(fields: Fields) -> ExperimentSource:
-    fields.only("source_id", "title", "text", "body_start", "validity", "encoding", "transformations")
+    keys = ("source_id", "title", "text", "body_start", "validity", "encoding", "transformations", "origin")
+    fields.only(*keys)
     values: dict[str, Any] = {
         **{key: fields.string(key) for key in ("source_id", "title", "text")},
         "body_start": fields.integer("body_start"),
         "validity": _validity(fields),
         "encoding": _filled(fields, "encoding"),
         "transformations": fields.strings("transformations"),
+        "origin": _origin(fields),
     }
     with fields.within():
         return ExperimentSource(**values)
+
+
+def _origin(fields: Fields) -> str:
+    """Return the file's name; where there was no file there is no key."""
+    if "origin" not in fields.names():
+        return ""
+    origin = fields.string("origin")
+    if not origin:
+        raise fields.wrong("origin", "不能为空：没有文件名就不写这个键")
+    return origin
 
 
 def _validity(source: Fields) -> Validity:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from evidence_kit.experiments.model import JudgmentState
+from evidence_kit.sources.encodings import NAMES, decoding_step, encoding_title
+from evidence_kit.sources.model import BOM_REMOVED
 
 GRADE_WORDS = {0: "不相关", 1: "部分相关", 2: "相关", 3: "关键"}
 STATE_WORDS: dict[JudgmentState, str] = {"current": "有效", "stale": "待复核", "unjudged": "未判断"}
@@ -29,6 +31,12 @@ CONDITION_WORDS = {
     "parameters": "参数",
     "code": "程序",
 }
-STEP_WORDS = {"bom_removed": "去掉了开头的 BOM"}
 UNDEFINED = "未定义"
 WHY_UNDEFINED = "在用的资料里没有一份被有效判断为相关（1 至 3 级）"
+
+
+def step_words(step: str) -> str:
+    """Return what was done to a source's text when it was read; a step that is not known, as it is."""
+    words = {BOM_REMOVED: "去掉了开头的 BOM"}
+    words |= {decoding_step(name): f"按 {encoding_title(name)} 解码" for name in NAMES}
+    return words.get(step, step)

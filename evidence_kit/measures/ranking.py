@@ -181,26 +181,41 @@ def evaluate(qrels: Qrels, run: Scores, measures: Iterable[Measure]) -> Evaluati
     Documents rank as in `rank`. A grade below 1 is not relevant and has no gain. Raises MeasureError where a
     grade is no integer up to 30 or a score no finite number.
     """
-    wanted = list(dict.fromkeys(measures))
+    wanted = tuple(dict.fromkeys(measures))
     _check(qrels, _grade_problem)
     _check(run, _score_problem)
-    per_question = {}
-    for question_id in sorted(qrels):
-        graded = rank_grades(qrels[question_id], run.get(question_id, {}))
-        per_question[question_id] = {repr(measure): measure.value(graded) for measure in wanted}
+    per_question = {
+        question_id: evaluate_question(qrels[question_id], run.get(question_id, {}), wanted)
+        for question_id in sorted(qrels)
+    }
+    return gathered(per_question, run, wanted)
+
+
+def evaluate_question(
+    judgments: Mapping[str, int], scores: Mapping[str, float], measures: Iterable[Measure]
+) -> dict[str, float | None]:
+    """Return one question's part of `evaluate`, which checks grades and scores before."""
+    graded = rank_grades(judgments, scores)
+    return {repr(measure): measure.value(graded) for measure in measures}
+
+
+def gathered(
+    per_question: Mapping[str, Mapping[str, float | None]], run: Scores, measures: Iterable[Measure]
+) -> Evaluation:
+    """Return the evaluation that questions measured one by one make, in order of their ids."""
     columns = {
-        repr(measure): {name: values[repr(measure)] for name, values in per_question.items()}
-        for measure in wanted
+        name: {question: values[name] for question, values in per_question.items()}
+        for name in map(repr, measures)
     }
     return Evaluation(
-        questions=len(qrels),
+        questions=len(per_question),
         means={name: mean(values.values()) for name, values in columns.items()},
         undefined={
             name: tuple(question for question, value in values.items() if value is None)
             for name, values in columns.items()
         },
         missing=tuple(question for question in per_question if not run.get(question)),
-        ignored=tuple(sorted(question for question in run if question not in qrels)),
+        ignored=tuple(sorted(question for question in run if question not in per_question)),
         per_question=per_question,
     )
 

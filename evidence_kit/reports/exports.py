@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evidence_kit.experiments.model import Experiment, ExperimentError, QuestionResult, Run
+from evidence_kit.experiments.naming import unknown_id
 
 if TYPE_CHECKING:
     from evidence_kit.experiments.prompt import Prompt
@@ -41,7 +42,7 @@ def prompt_for(experiment: Experiment, run: Run, question_id: str | None) -> Pro
         raise ExperimentError(f"提示词只写一个问题，实验里有 {len(results)} 个：请用 --question 给出标识。")
     name = next(iter(results)) if question_id is None else question_id
     if name not in results:
-        raise ExperimentError(f"没有问题 {name}：请检查标识。")
+        raise unknown_id("问题", name, results)
     return prompt_of(experiment, results[name])
 
 

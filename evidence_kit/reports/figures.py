@@ -7,7 +7,7 @@ import math
 import threading
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from evidence_kit.experiments.model import Run
+from evidence_kit.experiments.model import Question, Run
 from evidence_kit.measures.digits import six_digits
 from evidence_kit.reports.errors import ReportError, missing
 from evidence_kit.reports.fonts import Letters, find_letters, label
@@ -60,8 +60,8 @@ _ONE_AT_A_TIME = threading.Lock()
 def draw_measures(run: Run, kind: Format, letters: Letters | None = None) -> bytes:
     """Return a picture of a run's measures as PNG or SVG bytes, the same each time on one machine.
 
-    Questions go by their text where the machine has a font for it, else by their id, else by their number. An
-    undefined measure is named as such, and no bar. Raises ReportError.
+    Questions go by id and text where the machine has a font for both, else by the one that it has a font for,
+    else by their number. An undefined measure is named as such, and no bar. Raises ReportError.
     """
     if kind not in get_args(Format):
         raise ReportError(f"图的格式 {kind!r} 无效：请改为 png 或 svg。")
@@ -98,7 +98,7 @@ def _draw(figure: Figure, run: Run, letters: Letters) -> None:
     for axes in panels[len(run.means) :]:
         axes.remove()
     labels = [
-        label(letters, [result.question.text, result.question.question_id, f"#{number}"], _MOST_COLUMNS)
+        _question_label(letters, result.question, number)
         for number, result in enumerate(run.results[:MOST_QUESTIONS], start=1)
     ]
     for axes in panels[::columns]:
@@ -106,6 +106,11 @@ def _draw(figure: Figure, run: Run, letters: Letters) -> None:
         axes.set_ylim(len(labels) - 0.4, -0.6)
     if len(run.results) > MOST_QUESTIONS:
         figure.supxlabel(words["rest"].format(len(run.results) - MOST_QUESTIONS), fontsize=8, color=_QUIET)
+
+
+def _question_label(letters: Letters, question: Question, number: int) -> str:
+    both = f"{question.question_id} {question.text}"
+    return label(letters, [both, question.question_id, question.text, f"#{number}"], _MOST_COLUMNS)
 
 
 def _grid(run: Run) -> tuple[int, int]:

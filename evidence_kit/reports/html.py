@@ -22,9 +22,9 @@ from evidence_kit.formats.words import (
     GRADE_WORDS,
     PARAMETER_WORDS,
     STATE_WORDS,
-    STEP_WORDS,
     UNDEFINED,
     WHY_UNDEFINED,
+    step_words,
 )
 from evidence_kit.measures.digits import six_digits
 from evidence_kit.reports.errors import ReportError, missing
@@ -93,14 +93,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(inline=inline, exact=exact, six_digits=six_digits, attributes=vars)
+    environment.filters.update(
+        inline=inline, exact=exact, six_digits=six_digits, step_words=step_words, attributes=vars
+    )
     environment.globals.update(
         absence_words=ABSENCE_WORDS,
         condition_words=CONDITION_WORDS,
         grade_words=GRADE_WORDS,
         parameter_words=PARAMETER_WORDS,
         state_words=STATE_WORDS,
-        step_words=STEP_WORDS,
         undefined=UNDEFINED,
         why_undefined=WHY_UNDEFINED,
     )

@@ -19,6 +19,11 @@ from evidence_kit.sources.visible import is_hidden, visible
 _PIECES = re.compile("\r\n|[\r\n\t\0]|[^\r\n\t\0]+")
 
 
+def keeping_returns(text: str) -> Markup:
+    """Return text, escaped, whose CRs a parser keeps; it would make a line feed of each, and of CR LF."""
+    return Markup(str(escape(text)).replace("\r", "&#13;"))  # noqa: S704 - escaped here
+
+
 def inline(text: str) -> Markup:
     """Return a name or title, what would act or hide as escapes, apart from the direction of its line."""
     return Markup("<bdi>{}</bdi>").format(visible(text))
@@ -66,9 +71,9 @@ def _segment(text: str, named: Sequence[int], mark_id: str) -> Markup:
 
 def _piece(piece: str) -> Markup:
     if piece == "\r\n":
-        return Markup("&#13;\n")
+        return keeping_returns(piece)
     if piece == "\r":
-        return Markup("&#13;<br>")
+        return keeping_returns(piece) + Markup("<br>")
     if piece in "\n\t" or visible(piece) == piece:
         return escape(piece)
     return Markup("").join(_hidden(char) if is_hidden(char) else escape(char) for char in piece)

@@ -24,8 +24,9 @@ def read_csv_documents(decoded: Decoded, source_id: str, name: str) -> list[Docu
 
     There must be a column for titles (`title` or `标题`; a cell may be empty) and one for texts (`text`,
     `内容` or `正文`). Optional columns say when a document is in force: `status`, `effective_from`,
-    `effective_until` and `supersedes`, whose ids are separated by semicolons. Other columns are ignored. Case
-    and white space of column names do not matter. Raises SourceError naming file and line.
+    `effective_until` and `supersedes`, whose ids are separated by semicolons. Other columns are ignored, see
+    `unused_columns`. Case and white space of column names do not matter. Raises SourceError naming file and
+    line.
     """
     rows = _rows(decoded.text, name)
     header_line, header = next(rows, (1, []))
@@ -40,6 +41,13 @@ def read_csv_documents(decoded: Decoded, source_id: str, name: str) -> list[Docu
         record = {column: cells[at] for column, at in columns.items()}
         documents.append(_document(record, f"{source_id}#{number}", where, decoded))
     return documents
+
+
+def unused_columns(decoded: Decoded, name: str) -> tuple[str, ...]:
+    """Return the names of the columns that are ignored; one without a name is called by its number."""
+    _, header = next(_rows(decoded.text, name), (1, []))
+    used = _columns(header, name).values()
+    return tuple(cell.strip() or f"第 {at + 1} 列" for at, cell in enumerate(header) if at not in used)
 
 
 def _rows(text: str, name: str) -> Iterator[_Row]:

@@ -21,7 +21,8 @@ class Document:
     """One source as it was read: `text` is the stored text, of which only `text[body_start:]` is indexed.
 
     What stands before the body is blank or the title. `transformations` names what decoding changed.
-    `encoding` is that of the file.
+    `encoding` is that of the file, `origin` the file's name, inside a folder its path from there; empty where
+    there was no file.
     """
 
     source_id: str
@@ -34,6 +35,7 @@ class Document:
     transformations: tuple[str, ...] = ()
     encoding: str = "utf-8"
     validity: Validity = field(default_factory=Validity)
+    origin: str = ""
 
     def source(self) -> Source:
         """Return the document as a citable source of the model."""
@@ -54,17 +56,36 @@ class FileDecoding:
 
 
 @dataclass(frozen=True)
+class Skipped:
+    """A file that was left out, as errors show it, and why."""
+
+    file: str
+    reason: LeftOut
+
+
+@dataclass(frozen=True)
+class Unused:
+    """The columns of a CSV file, or the keys of JSON documents, that reading made no use of."""
+
+    file: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Reading:
     """The documents in reading order, and how many things were left out for which reason.
 
     `expired`: passages of a corpus that are no longer in force. In folders: files of other types
     (`other_type`), JSON files that hold no documents (`other_json`) and symbolic links (`link`).
-    `decodings` has the files that are not beyond doubt UTF-8, in reading order.
+    `decodings` has the files that are not beyond doubt UTF-8, in reading order; `skipped` the files that
+    `left_out` counts, by name.
     """
 
     documents: tuple[Document, ...]
     left_out: Mapping[str, int]
     decodings: tuple[FileDecoding, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    unused: tuple[Unused, ...] = ()
 
     def unknown_predecessors(self) -> tuple[tuple[str, str], ...]:
         """Return (source id, id that it supersedes) wherever there is no document with that id."""

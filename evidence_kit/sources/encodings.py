@@ -101,6 +101,11 @@ def encoding_title(name: str) -> str:
     return _CODECS[name][1]
 
 
+def decoding_step(name: str) -> str:
+    """Return the name of the step that decoding from an encoding is, such as `decoded_from_gb18030`."""
+    return f"decoded_from_{name.replace('-', '_')}"
+
+
 def check_encoding(name: str) -> str:
     """Return the declared name of an encoding, whatever its case; SourceError lists the names."""
     lowered = name.strip().lower().replace("_", "-")
@@ -148,7 +153,7 @@ def _decode_as(data: bytes, name: str, encoding: str, evidence: Evidence) -> Dec
 
 
 def _transformations(encoding: str, had_bom: bool) -> tuple[str, ...]:
-    decoded = () if encoding == "utf-8" else (f"decoded_from_{encoding.replace('-', '_')}",)
+    decoded = () if encoding == "utf-8" else (decoding_step(encoding),)
     return (*decoded, BOM_REMOVED) if had_bom else decoded
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from evidence_kit.sources.documents import Document, text_version
 from evidence_kit.sources.encodings import Decoded
@@ -21,6 +22,16 @@ def holds_documents(value: object) -> bool:
     if isinstance(value, dict):
         return isinstance(value.get("documents"), list) or isinstance(value.get("chunks"), list)
     return isinstance(value, list) and all(isinstance(item, dict) and "text" in item for item in value)
+
+
+def unused_keys(value: Any) -> tuple[str, ...]:
+    """Return the keys of documents that reading them makes no use of; a corpus has keys of its own."""
+    if isinstance(value, dict) and "chunks" in value:
+        return ()
+    records = value["documents"] if isinstance(value, dict) else value
+    used = ("id", "title", "text", *_VALIDITY, "supersedes")
+    keys = dict.fromkeys(key for record in records if isinstance(record, dict) for key in record)
+    return tuple(key for key in keys if key not in used)
 
 
 def read_json_documents(

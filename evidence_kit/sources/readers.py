@@ -10,14 +10,22 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evidence_kit.errors import os_reason
-from evidence_kit.sources.csv_documents import read_csv_documents
-from evidence_kit.sources.documents import Document, FileDecoding, LeftOut, Reading, text_version
+from evidence_kit.sources.csv_documents import read_csv_documents, unused_columns
+from evidence_kit.sources.documents import (
+    Document,
+    FileDecoding,
+    LeftOut,
+    Reading,
+    Skipped,
+    Unused,
+    text_version,
+)
 from evidence_kit.sources.encodings import Decoded, check_encoding, decode
-from evidence_kit.sources.json_documents import holds_documents, read_json_documents
+from evidence_kit.sources.json_documents import holds_documents, read_json_documents, unused_keys
 from evidence_kit.sources.model import PLAIN_TEXT, PLAIN_TEXT_VERSION, SourceError
 from evidence_kit.sources.strict_json import JsonInputError, parse_json_text
 from evidence_kit.sources.titles import markdown_title, repeated_title
@@ -45,8 +53,7 @@ def read_sources(paths: Sequence[str | Path], encoding: str | None = None) -> Re
                 raise SourceError(_duplicate(document.source_id, where[document.source_id], origin))
             where[document.source_id] = origin
             documents.append(document)
-    left_out: dict[str, int] = {reason: count for reason, count in log.left_out.items() if count}
-    return Reading(tuple(documents), left_out, tuple(log.decodings))
+    return log.reading(documents)
 
 
 def read_pasted(data: bytes, name: str, title: str, encoding: str | None = None) -> Reading:
@@ -92,8 +99,7 @@ def read_given_files(files: Sequence[tuple[str, bytes]], encoding: str | None = 
         log_name = visible(name)
         decoded = log.decode(data, log_name)
         documents += _read_data(decoded, suffix, name, source_id, log_name, log, within_folder=False)
-    left_out: dict[str, int] = {reason: count for reason, count in log.left_out.items() if count}
-    return Reading(tuple(documents), left_out, tuple(log.decodings))
+    return log.reading(documents)
 
 
 @dataclass
@@ -103,6 +109,21 @@ class _Log:
     encoding: str | None
     left_out: Counter[LeftOut] = field(default_factory=Counter)
     decodings: list[FileDecoding] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unused: list[Unused] = field(default_factory=list)
+
+    def skip(self, file: str, reason: LeftOut) -> None:
+        self.left_out[reason] += 1
+        self.skipped.append(Skipped(file, reason))
+
+    def use(self, file: str, unused: tuple[str, ...]) -> None:
+        if unused:
+            self.unused.append(Unused(file, unused))
+
+    def reading(self, documents: Sequence[Document]) -> Reading:
+        left_out: dict[str, int] = {reason: count for reason, count in self.left_out.items() if count}
+        skipped = sorted(self.skipped, key=lambda each: each.file)
+        return Reading(tuple(documents), left_out, tuple(self.decodings), tuple(skipped), tuple(self.unused))
 
     def decode(self, data: bytes, name: str) -> Decoded:
         decoded = decode(data, name, self.encoding)
@@ -124,7 +145,7 @@ def _read_argument(path: Path, log: _Log) -> Found:
 def _read_folder(folder: Path, log: _Log) -> Found:
     expired_before = log.left_out["expired"]
     empty = True
-    for path in _files(folder, log.left_out):
+    for path in _files(folder, log):
         source_id = _identity(path.relative_to(folder).as_posix(), path)
         for found in _read_file(path, source_id, log, within_folder=True):
             empty = False
@@ -135,7 +156,7 @@ def _read_folder(folder: Path, log: _Log) -> Found:
         )
 
 
-def _files(folder: Path, left_out: Counter[LeftOut]) -> list[Path]:
+def _files(folder: Path, log: _Log) -> list[Path]:
     """Return the readable files below `folder`, sorted by the code points of their paths from there."""
     files = []
     waiting = [folder]
@@ -148,13 +169,13 @@ def _files(folder: Path, left_out: Counter[LeftOut]) -> list[Path]:
             if entry.name.startswith("."):
                 continue
             if entry.is_symlink():
-                left_out["link"] += 1
+                log.skip(_name(Path(entry.path)), "link")
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(Path(entry.path))
             elif entry.is_file(follow_symlinks=False) and Path(entry.name).suffix.lower() in SUFFIXES:
                 files.append(Path(entry.path))
             else:
-                left_out["other_type"] += 1
+                log.skip(_name(Path(entry.path)), "other_type")
     return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
 
 
@@ -178,10 +199,13 @@ def _read_data(
 ) -> list[Document]:
     """Return the documents of one file; `name` is what errors call it."""
     if suffix == ".json":
-        return _json_documents(decoded, source_id, name, log, within_folder)
-    if suffix == ".csv":
-        return read_csv_documents(decoded, source_id, name)
-    return [_text_document(decoded, suffix, file_name, source_id)]
+        documents = _json_documents(decoded, source_id, name, log, within_folder)
+    elif suffix == ".csv":
+        documents = read_csv_documents(decoded, source_id, name)
+        log.use(name, unused_columns(decoded, name))
+    else:
+        documents = [_text_document(decoded, suffix, file_name, source_id)]
+    return [replace(document, origin=source_id) for document in documents]
 
 
 _SHAPES = '应是 [{"title","text"}]、{"documents":[…]} 或带 chunks 的 corpus.json'
@@ -193,11 +217,12 @@ def _json_documents(
     value = parse_json_text(decoded.text, name)
     if holds_documents(value):
         documents, expired = read_json_documents(value, source_id, name, decoded)
+        log.use(name, unused_keys(value))
         log.left_out["expired"] += expired
         return documents
     if not within_folder:
         raise JsonInputError(name, "bad_shape", _SHAPES)
-    log.left_out["other_json"] += 1
+    log.skip(name, "other_json")
     return []
 
 

@@ -74,6 +74,7 @@ def source_body(source: HeldSource) -> dict[str, Any]:
         "body_start": source.body_start,
         "encoding": source.encoding,
         "transformations": list(source.transformations),
+        **({"origin": source.origin} if source.origin else {}),
         **validity_body(source.validity),
     }
 
@@ -102,4 +103,5 @@ def source_of(source_id: str, body: Body) -> HeldSource:
         Validity(body["status"], first, last, tuple(body["supersedes"])),
         body["encoding"],
         tuple(body["transformations"]),
+        body.get("origin", ""),
     )

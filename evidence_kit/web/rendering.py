@@ -8,7 +8,7 @@ from functools import lru_cache
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -23,6 +23,7 @@ from evidence_kit.formats.words import (
     WHY_UNDEFINED,
 )
 from evidence_kit.measures.digits import signed_digits, six_digits
+from evidence_kit.reports.markup import keeping_returns
 from evidence_kit.sources.days import zone
 from evidence_kit.sources.visible import visible
 from evidence_kit.web.pages import PAGES
@@ -102,7 +103,7 @@ def exact(text: str) -> Markup:
 
 
 def _exact(text: str) -> str:
-    return str(escape(text)).replace("\r", "&#13;").replace("\0", "\\u0000")
+    return str(keeping_returns(text)).replace("\0", "\\u0000")
 
 
 def shining(pieces: Iterable[Piece]) -> Markup:

@@ -101,7 +101,8 @@ def test_import_assigns_ids_and_tells_the_encoding(run, done):
     ]  # fmt: skip
     assert record["decodings"][0]["encoding"] == "gb18030"
     assert err.startswith("提示：") and "GB18030" in err
-    assert "已导入 3 篇资料" in run("import", "d", *DB)[1]
+    run("new", "--db", "y.db", "--name", "手册")
+    assert "已导入 3 篇资料" in run("import", "d", "--db", "y.db")[1]
 
 
 def test_ask_shows_the_question_and_its_first_three_hits_first(run, done):
@@ -370,13 +371,13 @@ def test_export_and_restore_give_the_same_bytes(filled, done):
     done("edit", "--source", "S001", "--text", "=1+1", *DB)
     done("export", *DB, "--experiment", "e.json")
     assert done("restore", "e.json", "--db", "y.db") == {
-        "name": "手册", "sources": 3, "questions": 2, "judgments": 3, "baselines": 1,
+        "name": "手册", "sources": 3, "questions": 2, "judgments": 3, "baselines": 1, "replaced": None,
     }  # fmt: skip
     done("export", "--db", "y.db", "--experiment", "f.json")
     assert Path("e.json").read_bytes() == Path("f.json").read_bytes()
     assert done("run", "--db", "y.db") == done("run", *DB)
-    done("import", "d", "--db", "y.db")
-    done("restore", "e.json", "--db", "y.db")
+    done("import", "d", "--again", "--db", "y.db")
+    done("restore", "e.json", "--db", "y.db", "--overwrite")
     done("export", "--db", "y.db", "--experiment", "f.json", "--overwrite")
     assert Path("e.json").read_bytes() == Path("f.json").read_bytes()
 
@@ -518,7 +519,8 @@ def test_nothing_a_source_or_question_says_reaches_the_terminal_raw(run, done):
     done("new", *DB, "--name", HOSTILE)
     Path("h.json").write_text(json.dumps([{"title": HOSTILE, "text": f"甲{HOSTILE}"}]), encoding="utf-8")
     for args in (
-        ["import", "h.json"], ["ask", f"甲{HOSTILE}"], ["run"], ["freeze", HOSTILE], ["compare", HOSTILE],
+        ["import", "h.json"], ["ask", f"甲{HOSTILE}"], ["run"], ["judge", "Q001", "S001", "3"],
+        ["freeze", HOSTILE], ["compare", HOSTILE],
         ["history"], ["set", "k=2"], ["undo"],
     ):  # fmt: skip
         for option in ([], ["--json"]):
@@ -667,12 +669,14 @@ def test_prompt_that_the_budget_cuts_says_what_is_left_out(filled, done):
     assert whole["characters"] == sum(map(len, lines))
     first, *others = whole["citations"]
     assert len(others) == 1
-    done("set", f"budget={sum(map(len, lines[:-1])) - 1}", *DB)
+    mark = "（受字数预算所限：另有 1 条摘录没有列出，列出的摘录里有 1 条只是开头。）\n"
+    done("set", f"budget={sum(map(len, [*lines[:-1], mark])) - 1}", *DB)
     short = done(*options)["prompt"]
     (cut,) = short["citations"]
     assert (cut["cite"], cut["start"], cut["cut"], short["left_out"]) == (1, first["start"], True, 1)
     assert cut["end"] < first["end"]
     assert "预算不够，截短 1 条，略去 1 条。" in filled(*options)[1]
+    assert Path("p.txt").read_text(encoding="utf-8").endswith(mark)
 
 
 def test_limits_of_a_restored_experiment_are_chosen_and_shown(filled, done):

@@ -194,7 +194,7 @@ def test_new_source_is_pasted_as_an_argument_or_through_standard_input(filled, m
 
 
 def test_title_is_given_to_the_one_source_that_is_imported(filled):
-    assert filled("import", "a.txt", "--title", "退款", *DB)[0] == 0
+    assert filled("import", "a.txt", "--title", "退款", "--again", *DB)[0] == 0
     assert exported(filled)["sources"][2]["title"] == "退款"
 
 
@@ -276,6 +276,22 @@ def test_squad_set_comes_in_and_goes_out(filled):
         {"question_id": "Q002", "from": "q1"},
         {"question_id": "Q003", "from": "q2"},
     ]
+    filled("judge", "Q002", "S003", "1", *DB)
+    code, out, _ = filled("import", "--squad", "s.json", *DB)
+    assert out.startswith(
+        "已导入 0 篇资料、0 个问题、0 条判断。\n已经在实验里、没有再导入的：资料 2 篇，问题 2 个。"
+    )
+    other = json.loads(Path("s.json").read_text())
+    other["data"][0]["paragraphs"][0] |= {"context": "换货七天", "id": "P3"}
+    Path("other.json").write_text(json.dumps(other))
+    code, out, _ = filled("import", "--squad", "other.json", *DB)
+    assert out.startswith(
+        "已导入 1 篇资料、1 个问题、1 条判断。"
+    )  # the same words asked of another paragraph
+    assert filled("undo", *DB)[0] == 0
+    before = exported(filled)
+    assert [each["grade"] for each in before["judgments"] if each["question_id"] == "Q002"] == [1]
+    assert [each.get("origin") for each in before["sources"]][2:] == ["s.json", "s.json"]
     code, _, err = filled("export", "--squad", "out.json", *DB)
     assert code == 0 and "没有相关判断的问题 1 个" in err
     data = json.loads(Path("out.json").read_bytes())["data"]

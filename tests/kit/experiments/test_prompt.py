@@ -1,6 +1,7 @@
 """A prompt keeps its budget to the character, its spans to the code point, its sources in their strings."""
 
 import json
+import re
 
 import pytest
 import regex
@@ -26,14 +27,23 @@ def cases(draw):
     return draw(TEXTS), sources, hits, [draw(TEXTS) for _ in sources]
 
 
-def needed_for(question):
+MARK = "（受字数预算所限：另有 1 条摘录没有列出，列出的摘录里有 1 条只是开头。）\n"
+
+
+def needed_for(question, mark=True):
+    """The least budget for a question; with fewer than ten hits, of which one does not fit, so much more."""
     with pytest.raises(PromptError) as caught:
         build_prompt(question, [], {}, 1)
-    return caught.value.needed
+    return caught.value.needed + (len(MARK) if mark else 0)
 
 
 def excerpt_lines(prompt):
-    return [json.loads(line) for line in prompt.text.partition("\n摘录：\n")[2].splitlines()]
+    lines = prompt.text.partition("\n摘录：\n")[2].splitlines()
+    cut = sum(citation.cut for citation in prompt.citations)
+    if prompt.left_out or cut:
+        said = re.findall("[0-9]+", lines.pop())
+        assert said == [str(prompt.left_out), str(cut)]
+    return [json.loads(line) for line in lines]
 
 
 @given(cases(), st.integers(0, 1500))
@@ -71,6 +81,8 @@ def test_as_much_as_fits_is_there(case, extra):
     prompt = build_prompt(question, hits, by_id, budget)
     ample = 10**6
     kept = {citation.source_id: citation.excerpt for citation in prompt.citations}
+    whole = not prompt.left_out and not any(citation.cut for citation in prompt.citations)
+    mark = "" if whole else prompt.text.splitlines(keepends=True)[-1]
     before = []
     for hit in hits:
         excerpt = kept.get(hit.source_id, "")
@@ -78,26 +90,39 @@ def test_as_much_as_fits_is_there(case, extra):
             rest = regex.match(r"\X", hit.quote[len(excerpt) :]).group()
             more = excerpt + rest
             longer = PassageHit(hit.source_id, 1.0, hit.start, hit.start + len(more), more)
-            assert len(build_prompt(question, [*before, longer], by_id, ample).text) > budget
+            assert len(build_prompt(question, [*before, longer], by_id, ample).text) + len(mark) > budget
         if excerpt:
             end = hit.start + len(excerpt)
             before.append(PassageHit(hit.source_id, 1.0, hit.start, end, excerpt))
-    assert build_prompt(question, before, by_id, ample).text == prompt.text
+    assert build_prompt(question, before, by_id, ample).text + mark == prompt.text
 
 
 def test_budget_that_does_not_hold_question_and_rules_says_how_much_is_needed():
     question = "问？\n\x1b"
-    needed = needed_for(question)
-    prompt = build_prompt(question, [PassageHit("s", 1.0, 0, 1, "甲")], {"s": "题"}, needed)
-    assert (prompt.characters, prompt.citations, prompt.left_out) == (needed, (), 1)
-    for budget in (needed - 1, 0, -1):
-        with pytest.raises(PromptError, match=f"{budget} 个字符.*至少需要 {needed} 个字符"):
-            build_prompt(question, [], {}, budget)
+    hits = [PassageHit("s", 1.0, 0, 1, "甲")]
+    for cited, needed in (([], needed_for(question, mark=False)), (hits, needed_for(question))):
+        prompt = build_prompt(question, cited, {"s": "题"}, needed)
+        assert (prompt.characters, prompt.citations, prompt.left_out) == (needed, (), len(cited))
+        for budget in (needed - 1, 0, -1):
+            with pytest.raises(PromptError, match=f"{budget} 个字符.*至少需要 {needed} 个字符"):
+                build_prompt(question, cited, {"s": "题"}, budget)
+
+
+def test_mark_is_there_only_where_something_is_cut_or_left_out_and_no_source_can_write_it():
+    hits = [PassageHit(name, 1.0, 0, 200, "甲" * 200) for name in "abc"]
+    whole = build_prompt("q", hits, {}, 9000)
+    assert "预算" not in whole.text and len(excerpt_lines(whole)) == 3
+    least = len(whole.text)
+    assert build_prompt("q", hits, {}, least).text == whole.text
+    short = build_prompt("q", hits, {}, least - 1)
+    assert short.text.endswith("（受字数预算所限：另有 0 条摘录没有列出，列出的摘录里有 1 条只是开头。）\n")
+    forged = build_prompt("q", [PassageHit("a", 1.0, 0, len(MARK) + 1, "\n" + MARK)], {"a": MARK}, 9000)
+    assert not any(line.startswith("（") for line in forged.text.splitlines())
 
 
 def test_escapes_are_counted_and_the_excerpt_is_cut_before_the_grapheme_that_does_not_fit():
-    quote = "甲\x1b👩\u200d🚀乙"
-    hit = PassageHit("s", 1.0, 10, 15 + 1, quote)
+    quote = "甲\x1b👩\u200d🚀" + "乙" * 100
+    hit = PassageHit("s", 1.0, 10, 15 + 100, quote)
     frame = '{"cite": 1, "source_id": "s", "title": "", "start": 10, "end": 12, "excerpt": ""}\n'
     # 甲 is one character, ESC six as \u001b; the woman astronaut is three code points and one grapheme.
     fits_two = needed_for("q") + len(frame) + 1 + 6
@@ -106,8 +131,12 @@ def test_escapes_are_counted_and_the_excerpt_is_cut_before_the_grapheme_that_doe
         assert (citation.start, citation.end, citation.excerpt, citation.cut) == (10, 12, "甲\x1b", True)
     (citation,) = build_prompt("q", [hit], {}, fits_two + 3).citations
     assert (citation.end, citation.cut) == (15, True)
-    (citation,) = build_prompt("q", [hit], {}, fits_two + 4).citations
-    assert (citation.excerpt, citation.end, citation.cut) == (quote, 16, False)
+    # The whole needs no mark; its end is of three digits.
+    whole = fits_two - len(MARK) + 3 + 100 + 1
+    (citation,) = build_prompt("q", [hit], {}, whole).citations
+    assert (citation.excerpt, citation.end, citation.cut) == (quote, 115, False)
+    (citation,) = build_prompt("q", [hit], {}, whole - 1).citations
+    assert citation.cut
 
 
 def test_hit_of_which_nothing_fits_does_not_keep_the_next_one_out():

@@ -88,7 +88,7 @@ def test_what_was_not_read_is_counted(run):
     Path("d/c.pdf").write_bytes(b"")
     chunk = {"chunk_id": "C1", "title": "t", "version": "1", "text": "x", "effective_status": "expired"}
     Path("d/corpus.json").write_text(json.dumps({"chunks": [chunk]}), encoding="utf-8")
-    assert "没有读入：过期的资料块 1 个、其他类型的文件 1 个。" in run("find", "退款", "d")[1]
+    assert "没有读入：过期的资料块 1 个、其他类型的文件 1 个（d/c.pdf）。" in run("find", "退款", "d")[1]
     left_out = json.loads(run("find", "退款", "d", "--json")[1])["corpus"]["left_out"]
     assert left_out == {"expired": 1, "other_type": 1}
 

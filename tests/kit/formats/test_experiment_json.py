@@ -88,6 +88,7 @@ def sources(draw):
         validity=draw(validities(source_id)),
         encoding=draw(st.sampled_from(["utf-8", "gb18030"])),
         transformations=tuple(draw(st.lists(TEXTS, max_size=2))),
+        origin=draw(st.sampled_from(["", " ", "甲/乙.md", "\u202e.csv"])),
     )
 
 
@@ -307,6 +308,8 @@ def changed(experiment, path, value):
         (["questions", 1, "text"], " ", r"questions\[1\] 不成立：问题"),
         (["name"], "", "name 不成立：实验名称是空的"),
         (["views", "tab"], 1, "views.tab 应是字符串"),
+        (["sources", 1, "origin"], "", r"sources\[1\].origin 不能为空"),
+        (["sources", 1, "origin"], None, r"sources\[1\].origin 应是字符串"),
     ],
 )
 def test_what_contradicts_the_rest_is_refused_with_its_place(path, value, message, experiment):

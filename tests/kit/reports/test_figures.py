@@ -59,7 +59,14 @@ def drawn(run, letters=None):
 def test_figure_names_every_question_value_and_mean_and_what_is_undefined():
     run = of(result(1, "first", 1.0), result(2, "second", None), result(3, "third", 1 / 3))
     found = drawn(run, plain_letters())
-    for text, times in {"first": 1, "second": 1, "third": 1, "1.000": 2, "0.333": 2, "undefined": 3}.items():
+    for text, times in {
+        "q1 first": 1,
+        "q2 second": 1,
+        "q3 third": 1,
+        "1.000": 2,
+        "0.333": 2,
+        "undefined": 3,
+    }.items():
         assert found.count(text) == times, text
     assert "mean 0.250000" in found
 
@@ -68,7 +75,7 @@ def test_chinese_is_drawn_where_a_font_has_it_and_ids_where_none_does():
     run = of(result(1, "天文馆几点开门？", 0.5), result(2, "\U000f0000", None))
     if not find_letters().chinese:
         pytest.skip("this machine has no Chinese font")
-    assert {"天文馆几点开门？", "q2", "未定义", "均值 0.250000"} <= set(drawn(run))
+    assert {"q1 天文馆几点开门？", "q2", "未定义", "均值 0.250000"} <= set(drawn(run))
     plain = drawn(run, plain_letters())
     assert {"q1", "q2", "undefined", "mean 0.250000"} <= set(plain)
     assert all(text.isascii() for text in plain)
@@ -77,12 +84,14 @@ def test_chinese_is_drawn_where_a_font_has_it_and_ids_where_none_does():
 def test_question_whose_text_and_id_no_font_has_goes_by_its_number():
     odd = QuestionResult(Question("\U000f0000", "\U000f0001"), (), (), {"MRR@3": 1.0})
     assert "#2" in drawn(of(result(1, "a", 1.0), odd))
+    named = QuestionResult(Question("\U000f0000", "text"), (), (), {"MRR@3": 1.0})
+    assert "text" in drawn(of(named), plain_letters())
 
 
 def test_dollars_underscores_and_backslashes_are_text_and_no_formula():
     texts = ["$x_1$ = $", "$\\frac{a$", "a_b^c \\n", "\\$5", "$$"]
     found = drawn(of(*(result(i, text, 0.5) for i, text in enumerate(texts))), plain_letters())
-    assert [text for text in texts if text not in found] == []
+    assert [text for i, text in enumerate(texts) if f"q{i} {text}" not in found] == []
 
 
 def test_text_that_looks_like_markup_stays_inside_the_picture():
@@ -138,7 +147,7 @@ def test_measures_beyond_three_go_to_another_row():
     run = replace(of(QuestionResult(Question("q", "a"), (), (), values)), means=values)
     found = drawn(run, plain_letters())
     assert {"P@1", "P@2", "P@3", "P@4"} <= set(found)
-    assert found.count("a") == 2
+    assert found.count("q a") == 2
 
 
 def test_run_without_questions_is_said_to_have_none():

@@ -112,6 +112,7 @@ def test_source_that_supersedes_itself_or_one_not_there_is_refused(revisions):
         ({"source_id": "\ud800"}, "标识"),
         ({"title": "\ud800"}, "标题"),
         ({"text": "a\ud800"}, "第 1 个码点"),
+        ({"origin": "a\ud800.txt"}, "文件名在第 1 个码点"),
         ({"body_start": -1}, "正文起点"),
         ({"body_start": 3}, "正文起点"),
     ],
