@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,49 +16,67 @@ from evidence_kit.anchors.bundle_check import report_to_json, verify_bundle
 from evidence_kit.anchors.resolve import resolve
 from evidence_kit.course import Course, sample_finder
 from evidence_kit.errors import EvidenceError
-from evidence_kit.finder.finder import Finder
+from evidence_kit.finder.finder import MOST_FINDINGS, Finder, check_method
 from evidence_kit.finder.finding_json import findings_to_json
 from evidence_kit.finder.units import code_unit
 from evidence_kit.index.weighting import METHODS
-from evidence_kit.measures.ranking import evaluate, parse_measure
+from evidence_kit.measures.ranking import Evaluation, evaluate, parse_measure
+from evidence_kit.sources.documents import Document
 from evidence_kit.sources.given import documents_given
 from evidence_kit.sources.strict_json import Fields, JsonInputError, parse_json
 from evidence_kit.sources.visible import visible
+from evidence_kit.web.examples import BODY, RequestError, description, reason_of
 
-_BODY = "请求"
+Value = TypeVar("Value")
 
 
 class MediaTypeError(EvidenceError):
     """A request whose body is said to be something else than JSON."""
 
     def __init__(self) -> None:
-        super().__init__("请求的内容类型不对：请发送 application/json。", http_status=415)
+        super().__init__(
+            "请求头 Content-Type 不对：内容是 JSON，请写明。例：Content-Type: application/json",
+            http_status=415,
+        )
 
 
 async def ask(request: Request) -> Response:
     """Return the result of each system, in the core's shape."""
     course: Course = request.app.state.course
     fields = await _fields(request, "question")
-    results = await run_in_threadpool(course.results, fields.string("question"))
-    return JSONResponse({"results": results})
+    question = fields.string("question")
+    with fields.within("question"):
+        return JSONResponse({"results": await run_in_threadpool(course.results, question)})
 
 
 async def find(request: Request) -> Response:
     """Return findings in the given sources, in the sample where none are given."""
     fields = await _fields(request, "query", "method", "top", "no_weak", "unit", "sources")
     query = fields.string("query")
-    method = fields.string("method") if fields.has("method") else METHODS[0]
+    with fields.within("method"):
+        method = check_method(fields.string("method")) if fields.has("method") else METHODS[0]
     top = fields.integer("top") if fields.has("top") else 5
+    if not 1 <= top <= MOST_FINDINGS:
+        raise fields.wrong("top", f"应是 1 到 {MOST_FINDINGS} 的整数")
     no_weak = fields.boolean("no_weak") if fields.has("no_weak") else False
-    unit = code_unit(fields.string("unit") if fields.has("unit") else "utf16")
+    with fields.within("unit"):
+        unit = code_unit(fields.string("unit") if fields.has("unit") else "utf16")
     given = fields.items("sources") if fields.has("sources") else None
 
     def run() -> str:
-        sources = None if given is None else documents_given(given, "资料")
-        finder = sample_finder(method) if sources is None else Finder.of(sources, method)
-        return findings_to_json(finder.find(query, top, no_weak=no_weak), unit, {})
+        with fields.within("sources"):
+            finder = sample_finder(method) if given is None else Finder.of(_documents(given), method)
+        with fields.within("query"):
+            return findings_to_json(finder.find(query, top, no_weak=no_weak), unit, {})
 
     return _json(await run_in_threadpool(run))
+
+
+def _documents(given: list[object]) -> tuple[Document, ...]:
+    try:
+        return documents_given(given, "资料")
+    except JsonInputError as error:  # its path begins at the array
+        raise JsonInputError(BODY, error.code, f"sources{reason_of(error)}") from None
 
 
 async def resolve_anchor(request: Request) -> Response:
@@ -72,19 +89,14 @@ async def resolve_anchor(request: Request) -> Response:
 
 async def verify(request: Request) -> Response:
     """Return the check of a bundle; failures are a result, not an error."""
-    bundle = parse_bundle(await _body(request), _BODY)
+    bundle = parse_bundle(await _body(request), BODY)
     return _json(await run_in_threadpool(lambda: report_to_json(verify_bundle(bundle))))
 
 
 async def measure(request: Request) -> Response:
     """Return what a run is worth against judgments; an undefined measure is null."""
     fields = await _fields(request, "qrels", "run", "measures")
-    qrels, run = fields.table("qrels"), fields.table("run")
-    declared = fields.items("measures")
-    if not declared or not all(isinstance(name, str) for name in declared):
-        raise fields.wrong("measures", '应是非空的字符串数组，如 ["nDCG@3"]')
-    measures = [parse_measure(str(name)) for name in declared]
-    evaluation = await run_in_threadpool(lambda: evaluate(qrels, run, measures))
+    evaluation = await run_in_threadpool(_measured, fields)
     return JSONResponse(
         {
             "questions": evaluation.questions,
@@ -97,13 +109,33 @@ async def measure(request: Request) -> Response:
     )
 
 
+def _measured(fields: Fields) -> Evaluation:
+    qrels = _table(fields, "qrels", Fields.integer)
+    run = _table(fields, "run", Fields.number)
+    measures = []
+    for at, name in enumerate(fields.strings("measures")):
+        with fields.within(f"measures[{at}]"):
+            measures.append(parse_measure(name))
+    if not measures:
+        raise fields.wrong("measures", "是空的，应至少有一个指标")
+    with fields.within("qrels"):  # a grade that is too high; every score is a number by now
+        return evaluate(qrels, run, measures)
+
+
+def _table(fields: Fields, key: str, read: Callable[[Fields, str], Value]) -> dict[str, dict[str, Value]]:
+    """Return the object of objects at a key, each of its values read as it should be."""
+    table = fields.record(key)
+    rows = {name: table.record(name) for name in table.names()}
+    return {name: {inner: read(row, inner) for inner in row.names()} for name, row in rows.items()}
+
+
 def _rounded(values: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if value is None else round(value, 6) for name, value in values.items()}
 
 
 async def describe(request: Request) -> Response:
     """Return the description of this interface."""
-    return _json(files("evidence_kit.web").joinpath("openapi.json").read_text(encoding="utf-8"))
+    return _json(description())
 
 
 async def _body(request: Request) -> bytes:
@@ -114,11 +146,11 @@ async def _body(request: Request) -> bytes:
 
 async def _fields(request: Request, *names: str) -> Fields:
     """Return the fields of the body; a name that is not in `names` is an error, since it would do nothing."""
-    value = parse_json(await _body(request), _BODY)
-    fields = Fields(value, _BODY)
+    value = parse_json(await _body(request), BODY)
+    fields = Fields(value, BODY)
     unknown = sorted(set(value) - set(names)) if isinstance(value, dict) else []
     if unknown:
-        raise JsonInputError(_BODY, "bad_shape", f"不认识的键 {visible(unknown[0][:40])}")
+        raise JsonInputError(BODY, "bad_shape", f"不认识的键 {visible(unknown[0][:40])}")
     return fields
 
 
@@ -127,6 +159,20 @@ def _json(text: str) -> Response:
 
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+def _with_example(path: str, handler: Handler) -> Handler:
+    """Return the handler with errors that show how the field, or the body, should have been."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except JsonInputError as error:
+            raise RequestError(path, error) from None
+
+    return answer
+
+
 _POSTED: dict[str, Handler] = {
     "/api/ask": ask,
     "/api/find": find,
@@ -136,5 +182,5 @@ _POSTED: dict[str, Handler] = {
 }
 routes = [
     Route("/api/openapi.json", describe),
-    *(Route(path, handler, methods=["POST"]) for path, handler in _POSTED.items()),
+    *(Route(path, _with_example(path, handler), methods=["POST"]) for path, handler in _POSTED.items()),
 ]

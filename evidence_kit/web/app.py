@@ -20,7 +20,7 @@ from evidence_kit.web.errors import on_evidence_error, on_http_exception
 from evidence_kit.web.evaluate_page import on_still_running
 from evidence_kit.web.jobs import StillRunning
 from evidence_kit.web.limits import BodyLimit
-from evidence_kit.web.pages import PAGES, page_routes
+from evidence_kit.web.pages import first_page, page_routes
 from evidence_kit.web.security import Guard
 from evidence_kit.web.settings import Settings
 
@@ -63,4 +63,4 @@ def create_app(settings: Settings, course: Course | None = None, desk: Desk | No
 
 async def to_first_page(request: Request) -> Response:
     """Go to the first page."""
-    return RedirectResponse(PAGES[0].path, 303)
+    return RedirectResponse(first_page(own=request.app.state.desk.saved), 303)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import OrderedDict
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 from evidence_kit.course import DATA
 from evidence_kit.experiments.baseline import Comparison, baseline_named, compare
 from evidence_kit.experiments.demo import read_demo
-from evidence_kit.experiments.model import Parameters, Question
+from evidence_kit.experiments.model import Experiment, Parameters, Question
 from evidence_kit.experiments.prompt import Prompt
 from evidence_kit.experiments.run import (
     Search,
@@ -29,6 +29,7 @@ from evidence_kit.measures.ranking import Evaluation
 from evidence_kit.reports.exports import prompt_of
 from evidence_kit.sources.documents import Reading
 from evidence_kit.web.jobs import Job, Jobs
+from evidence_kit.web.turns import Turns, turns
 
 _KEPT_READINGS = 20
 
@@ -43,7 +44,8 @@ class Desk:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._lock = threading.Lock()
         self._readings: OrderedDict[str, tuple[tuple[str, ...], Reading]] = OrderedDict()
-        self._evaluated: tuple[tuple[int, str], Evaluation] | None = None
+        self._evaluated: tuple[Experiment, date, Evaluation] | None = None
+        self._turns: tuple[int, Turns] | None = None
 
     @property
     def store(self) -> ExperimentStore:
@@ -67,6 +69,23 @@ class Desk:
                 self._folder.cleanup()
                 self._folder = self._store = None
 
+    def look(self, known_at: datetime | None = None) -> Standing:
+        """Return the experiment as it stands, or as it was recorded at an instant: that has no revisions, as
+        nothing can be written to it. Raises ExperimentError where there was none yet.
+        """
+        if known_at is not None:
+            return Standing(self.store.snapshot(known_at), 0, {}, None)
+        standing = self.store.look()
+        self.turns(standing)  # here, where reading holds up nobody
+        return standing
+
+    def turns(self, standing: Standing) -> Turns:
+        """Return whether there is anything to undo, and to redo."""
+        kept = self._turns
+        if kept is None or kept[0] != standing.last:
+            kept = self._turns = standing.last, turns(standing.change, self.store.history)
+        return kept[1]
+
     def search(self, standing: Standing, day: date) -> Job:
         """Return the job that searches what stands on a day; judging needs no new one."""
         experiment = standing.experiment
@@ -88,14 +107,13 @@ class Desk:
 
     def evaluate(self, standing: Standing, found: Search) -> Evaluation:
         """Return the measures of what was found."""
-        experiment = standing.experiment
-        key = (standing.last, found.standing.as_of.isoformat())
+        experiment, day = standing.experiment, found.standing.as_of
         before = self._evaluated
-        if before is not None and before[0] == key:
-            return before[1]
+        if before is not None and before[0] is experiment and before[1] == day:
+            return before[2]
         measures = measures_at(experiment.parameters.k)
         made = evaluate_search(qrels_in_force(experiment, found.standing), found, measures)
-        self._evaluated = (key, made)
+        self._evaluated = (experiment, day, made)
         return made
 
     def prompt(self, standing: Standing, found: Search, question: Question) -> Prompt:

@@ -11,7 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from evidence_kit.errors import EvidenceError
-from evidence_kit.web.rendering import render
+from evidence_kit.sources.days import parse_instant
+from evidence_kit.storage.errors import StaleError
+from evidence_kit.web.rendering import local_time, render
 
 CODES = {
     400: "bad_input",
@@ -55,7 +57,15 @@ class WebError:
 
 def expected(error: EvidenceError) -> WebError:
     """Return an error that a user can cause, with its own message."""
-    return WebError(error.http_status, error.message)
+    return WebError(error.http_status, _changed(error) if isinstance(error, StaleError) else error.message)
+
+
+def _changed(error: StaleError) -> str:
+    """Return what was changed, and when on the reader's clock; the store itself knows ids and UTC alone."""
+    change = f"「{error.label}」"
+    if error.recorded_at:
+        change = f"{local_time(parse_instant(error.recorded_at))} {change}"
+    return f"这里的内容在您打开之后已被改动（{change}）：这次没有写入；请先看现在的内容再改。"
 
 
 def unexpected(error: Exception) -> WebError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -36,6 +37,7 @@ from evidence_kit.web.evaluate_page import (
     text_of,
 )
 from evidence_kit.web.rendering import address
+from evidence_kit.web.titles import titles_sharing
 
 ROWS = 10
 QUESTIONS = 40  # beyond that the list beside the question shows those around it
@@ -98,7 +100,7 @@ async def _question(
 
 def _shown(
     desk: Desk, standing: Standing, found: Search, question_id: str | None, number: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return what the page says of a question: a part of its rows, and the questions around it."""
     experiment = standing.experiment
     question = question_named(experiment, question_id) if question_id else experiment.questions[0]
@@ -121,6 +123,9 @@ def _shown(
         "page_count": page_count,
         "measures": evaluation.per_question[question.question_id],
         "means": evaluation.means,
+        "titled": []
+        if found.scores.get(question.question_id)
+        else titles_sharing(question.text, found.standing.sources, experiment.parameters.analyzer),
     }
 
 

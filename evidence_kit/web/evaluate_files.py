@@ -18,6 +18,8 @@ from evidence_kit.web.evaluate_page import (
     day_of,
     desk_of,
     files_of,
+    kept_known,
+    known_of,
     look,
     look_and_search,
     number_of,
@@ -31,12 +33,12 @@ async def exports(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """Send one of the exports, as of the day in `day`."""
+    """Send one of the exports, as of the day in `day`, of what was recorded at the instant in `known`."""
     export = EXPORTS.get(request.path_params["name"])
     if export is None:
         raise FormError("没有这种文件：请从“导出与还原”页选择。", http_status=404)
     fields = request.query_params
-    standing, found = await look_and_search(request, day_of(fields))
+    standing, found = await look_and_search(request, day_of(fields), known_of(fields))
     experiment = standing.experiment
     desk = desk_of(request)
 
@@ -73,10 +75,10 @@ async def restore(request: Request) -> Response:
 
 async def _exports(request: Request, error: EvidenceError | None = None) -> Response:
     fields = request.query_params
-    day = day_of(fields)
+    day, known_at = day_of(fields), known_of(fields)
     return page(
-        request, "evaluate_exports.html", await look(request), error=error, as_of=day,
-        day=day.isoformat() if fields.get("day") else None,
+        request, "evaluate_exports.html", await look(request, known_at), error=error, as_of=day,
+        day=day.isoformat() if fields.get("day") else None, known=kept_known(fields), known_at=known_at,
         exports=[export for export in EXPORTS.values() if not export.of_question],
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.run import Search
 from evidence_kit.experiments.standing import Standing
-from evidence_kit.sources.days import parse_day, today
+from evidence_kit.sources.days import parse_day, parse_instant, today
 from evidence_kit.sources.visible import visible
 from evidence_kit.web.desk import Desk
 from evidence_kit.web.errors import expected as expected_error
@@ -35,21 +35,22 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-async def look(request: Request) -> Standing:
-    """Return the experiment as it stands."""
-    desk = desk_of(request)
-    return await run_in_threadpool(lambda: desk.store.look())
+async def look(request: Request, known_at: datetime | None = None) -> Standing:
+    """Return the experiment as it stands, or as it was recorded at an instant."""
+    return await run_in_threadpool(desk_of(request).look, known_at)
 
 
-async def look_and_search(request: Request, day: date) -> tuple[Standing, Search]:
-    """Return the experiment as it stands, and what is found on a day.
+async def look_and_search(
+    request: Request, day: date, known_at: datetime | None = None
+) -> tuple[Standing, Search]:
+    """Return the experiment as it stands, or as it was recorded, and what is found on a day.
 
     Raises StillRunning where that takes longer than a moment.
     """
     desk = desk_of(request)
 
     def work() -> tuple[Standing, Job]:
-        standing = desk.store.look()
+        standing = desk.look(known_at)
         return standing, desk.search(standing, day)
 
     standing, job = await run_in_threadpool(work)
@@ -60,6 +61,18 @@ def day_of(fields: Mapping[str, object]) -> date:
     """Return the day in the field `day`, today where it is not given. Raises SourceError."""
     given = fields.get("day")
     return parse_day(given) if isinstance(given, str) and given else today()
+
+
+def known_of(fields: Mapping[str, object]) -> datetime | None:
+    """Return the instant in the field `known`, None for now; a day alone is its end. Raises SourceError."""
+    given = kept_known(fields)
+    return parse_instant(given) if given else None
+
+
+def kept_known(fields: Mapping[str, object]) -> str | None:
+    """Return what the field `known` says, for links; None for now."""
+    given = fields.get("known")
+    return given if isinstance(given, str) and given else None
 
 
 def number_of(fields: Mapping[str, object], key: str, default: int | None = None) -> int:
@@ -104,10 +117,13 @@ def page(
     standing: Standing,
     *,
     day: str | None = None,
+    known: str | None = None,
     error: EvidenceError | None = None,
     **found: Any,
 ) -> Response:
-    """Return one of the Evaluate pages; `day` stays in its links, None for today."""
+    """Return one of the Evaluate pages; `day` stays in its links, None for today, and `known`, which shows
+    what was recorded then and leaves out whatever writes, None for now.
+    """
     return render(
         request,
         template,
@@ -115,7 +131,9 @@ def page(
         standing=standing,
         experiment=standing.experiment,
         saved=desk_of(request).saved,
+        turns=desk_of(request).turns(standing) if known is None else None,
         day=day,
+        known=known,
         today=today().isoformat(),
         path=request.url.path,
         error=expected_error(error) if error else None,

@@ -15,14 +15,17 @@ from starlette.routing import Route
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments import baseline
 from evidence_kit.experiments.judging import question_named
-from evidence_kit.experiments.model import Method, Parameters
+from evidence_kit.experiments.model import Baseline, Method, Parameters
 from evidence_kit.experiments.parameters import parse_changes
 from evidence_kit.experiments.records import PARAMETERS, THE_ONE
+from evidence_kit.experiments.run import measures_at
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.comparing import comparison_remarks, conditions_compared, paired_notes
 from evidence_kit.web.evaluate_page import (
     day_of,
     desk_of,
+    kept_known,
+    known_of,
     look,
     look_and_search,
     number_of,
@@ -128,16 +131,18 @@ async def _measures(
     typed: Mapping[str, str] | None = None,
     error: EvidenceError | None = None,
 ) -> Response:
-    day = day_of(fields)
-    standing, found = await look_and_search(request, day)
+    day, known_at = day_of(fields), known_of(fields)
+    standing, found = await look_and_search(request, day, known_at)
     experiment = standing.experiment
     evaluation = await run_in_threadpool(desk_of(request).evaluate, standing, found)
     shown, number, page_count = part(
         experiment.questions, number_of(request.query_params, "page", 1), QUESTIONS
     )
     return page(
-        request, "evaluate_measures.html", standing, day=_kept(fields, day), error=error,
-        typed=typed or shown_parameters(experiment.parameters), methods=get_args(Method),
+        request, "evaluate_measures.html", standing, day=_kept(fields, day), known=kept_known(fields),
+        known_at=known_at, error=error, methods=get_args(Method),
+        typed=typed or shown_parameters(experiment.parameters),
+        stands=shown_parameters(experiment.parameters),
         revision=standing.revision(PARAMETERS, THE_ONE), questions=shown,
         page_number=number, page_count=page_count, found=found, evaluation=evaluation, as_of=day,
         stale=sum(experiment.state(judgment) == "stale" for judgment in experiment.judgments),
@@ -156,7 +161,15 @@ async def _baselines(
         error=error,
         name=name,
         as_of=day,
+        means=means_in_order,
     )
+
+
+def means_in_order(frozen: Baseline) -> dict[str, float | None]:
+    """Return a baseline's means in the order of a run's, which its stored form does not keep."""
+    usual = [repr(measure) for measure in measures_at(frozen.parameters.k)]
+    names = [*(name for name in usual if name in frozen.means), *sorted(frozen.means.keys() - set(usual))]
+    return {name: frozen.means[name] for name in names}
 
 
 async def _prompt(

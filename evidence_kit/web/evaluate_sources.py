@@ -183,7 +183,7 @@ async def _edit(
     found = source_named(standing.experiment, source_id)
     return page(
         request, "evaluate_edit.html", standing,
-        error=error, source=found, typed=typed or Typed.of(found), stands=Typed.of(found),
+        error=error, source=found, typed=typed or Typed.of(found),
         editable=editable(found), revision=standing.revision(SOURCE, source_id),
     )  # fmt: skip
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -14,7 +13,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from evidence_kit.anchors.bundle import bundle_to_json
-from evidence_kit.course import sample_documents, sample_finder
 from evidence_kit.errors import EvidenceError
 from evidence_kit.finder.citing import bundle_findings
 from evidence_kit.finder.errors import FinderError
@@ -24,22 +22,23 @@ from evidence_kit.index.weighting import METHODS
 from evidence_kit.sources.documents import Document
 from evidence_kit.sources.given import documents_given
 from evidence_kit.web.errors import expected
-from evidence_kit.web.rendering import render
+from evidence_kit.web.rendering import address, render
+from evidence_kit.web.shelves import FinderOf, Shelf, shelf_named
+from evidence_kit.web.titles import titles_sharing
 
 DEFAULT_TOP = 5
 _SOURCES = "资料"
 
-FinderOf = Callable[[str], Finder]  # a method's finder over some sources
-
 
 @dataclass(frozen=True)
 class Search:
-    """What the form says, as text; `no_weak` asks to leave weak findings out."""
+    """What the form says, as text; `no_weak` asks to leave weak findings out, `of` names a shelf."""
 
     query: str = ""
     method: str = METHODS[0]
     top: str = str(DEFAULT_TOP)
     no_weak: bool = False
+    of: str = "sample"
 
     def find(self, finder_of: FinderOf) -> Findings:
         """Return what is found. Raises FinderError on a question or a setting that is none."""
@@ -49,32 +48,43 @@ class Search:
 
     @property
     def address(self) -> str:
-        """Return the address of this question over the sample."""
-        fields = {"q": self.query, "method": self.method, "top": self.top}
-        return "/find?" + urlencode({**fields, "no_weak": "1"} if self.no_weak else fields)
+        """Return the address of this question over the shelf."""
+        no_weak, of = "1" if self.no_weak else None, None if self.of == "sample" else self.of
+        return address("/find", q=self.query, method=self.method, top=self.top, no_weak=no_weak, of=of)
 
 
 async def find(request: Request) -> Response:
-    """Answer both ways of asking: by address over the sample, by form over edited sources."""
-    return await (find_in_edited if request.method == "POST" else find_in_sample)(request)
+    """Answer both ways of asking: by address over a shelf, by form over edited sources."""
+    return await (find_in_edited if request.method == "POST" else find_on_shelf)(request)
 
 
-async def find_in_sample(request: Request) -> Response:
-    """Show the form over the sample sources, with findings where `q` asks a question."""
-    documents = sample_documents()
-    if "q" not in request.query_params:
-        return _page(request, Search(), documents)
-    return await _answer(request, _asked(request.query_params), documents, sample_finder)
+async def find_on_shelf(request: Request) -> Response:
+    """Show the form over the shelf in `of`, with findings where `q` asks a question."""
+    fields = request.query_params
+    asked = _asked(fields)
+    try:
+        shelf = await _shelf(request, asked)
+    except EvidenceError as error:
+        sample = shelf_named("sample", request.app.state.desk)
+        return _page(request, asked, sample, sample.documents, error=error)
+    if "q" not in fields:
+        return _page(request, asked, shelf, shelf.documents)
+    return await _answer(request, asked, shelf, shelf.documents, shelf.finder_of)
 
 
 async def find_in_edited(request: Request) -> Response:
-    """Show the findings in the sources of the form; where they are the sample's, at their own address."""
+    """Show the findings in the sources of the form; where they are a shelf's, at their own address."""
     form = await request.form()
     asked = _asked(form)
     documents = documents_given(_records(form), _SOURCES)
-    if [_given(d) for d in documents] == [_given(d) for d in sample_documents()]:
+    shelf = await _shelf(request, asked)
+    if [_given(d) for d in documents] == [_given(d) for d in shelf.documents]:
         return RedirectResponse(asked.address, 303)
-    return await _answer(request, asked, documents, partial(Finder.of, documents))
+    return await _answer(request, asked, shelf, documents, partial(Finder.of, documents))
+
+
+async def _shelf(request: Request, asked: Search) -> Shelf:
+    return await run_in_threadpool(shelf_named, asked.of, request.app.state.desk)
 
 
 async def download_bundle(request: Request) -> Response:
@@ -92,22 +102,24 @@ async def download_bundle(request: Request) -> Response:
 
 
 async def _answer(
-    request: Request, asked: Search, documents: Sequence[Document], finder_of: FinderOf
+    request: Request, asked: Search, shelf: Shelf, documents: Sequence[Document], finder_of: FinderOf
 ) -> Response:
     try:
         findings = await run_in_threadpool(asked.find, finder_of)
     except EvidenceError as error:
-        return _page(request, asked, documents, error=error)
-    return _page(request, asked, documents, findings)
+        return _page(request, asked, shelf, documents, error=error)
+    return _page(request, asked, shelf, documents, findings)
 
 
 def _page(
     request: Request,
     asked: Search,
+    shelf: Shelf,
     documents: Sequence[Document],
     findings: Findings | None = None,
     error: EvidenceError | None = None,
 ) -> Response:
+    missed = findings is not None and not findings.findings
     return render(
         request,
         "find.html",
@@ -115,10 +127,12 @@ def _page(
         asked=asked,
         methods=METHODS,
         most=MOST_FINDINGS,
+        shelf=shelf,
         documents=documents,
         findings=findings,
         hits=shining_quotes(findings) if findings else [],
         placed=place_findings(documents, findings) if findings else [],
+        titled=titles_sharing(findings.query, documents, findings.analyzer) if findings and missed else [],
         error=expected(error) if error else None,
     )
 
@@ -129,8 +143,9 @@ def _asked(fields: Mapping[str, object]) -> Search:
         return value if isinstance(value, str) else default
 
     return Search(
-        text("q", ""), text("method", METHODS[0]), text("top", str(DEFAULT_TOP)), text("no_weak", "") == "1"
-    )
+        text("q", ""), text("method", METHODS[0]), text("top", str(DEFAULT_TOP)), text("no_weak", "") == "1",
+        text("of", "sample"),
+    )  # fmt: skip
 
 
 def _records(form: FormData) -> list[object]:

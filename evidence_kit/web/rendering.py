@@ -40,7 +40,8 @@ def render(
     """Return a page; `found` are the names that its template uses."""
     page = environment().get_template(template)
     here = next((known for known in PAGES if request.url.path.startswith(known.path)), None)
-    return HTMLResponse(page.render(pages=PAGES, here=here, **found), status, headers)
+    own: bool = request.app.state.desk.saved  # an experiment of one's own, not the demo
+    return HTMLResponse(page.render(pages=PAGES, here=here, own=own, **found), status, headers)
 
 
 @lru_cache(maxsize=1)

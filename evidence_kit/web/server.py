@@ -17,6 +17,7 @@ from evidence_kit.errors import EvidenceError
 from evidence_kit.sources.visible import visible
 from evidence_kit.web.app import create_app
 from evidence_kit.web.desk import Desk
+from evidence_kit.web.pages import first_page
 from evidence_kit.web.settings import LOOPBACK, WILDCARDS, Settings
 
 
@@ -35,7 +36,8 @@ def run(
     settings = Settings(host, None if host in LOOPBACK else secrets.token_urlsafe(24))
     with contextlib.closing(_bind(host, port)) as bound, contextlib.closing(Desk(db)) as desk:
         app = create_app(settings, desk=desk)
-        address = _address(host, bound.getsockname()[1], settings.token)
+        path = first_page(own=True) if desk.saved else "/"
+        address = _address(host, bound.getsockname()[1], path, settings.token)
         config = uvicorn.Config(
             app,
             log_level="error",
@@ -103,8 +105,8 @@ def _bind(host: str, port: int) -> socket.socket:
     return bound
 
 
-def _address(host: str, port: int, token: str | None) -> str:
+def _address(host: str, port: int, path: str, token: str | None) -> str:
     name = "127.0.0.1" if host in WILDCARDS else host
     with contextlib.suppress(ValueError):
         name = f"[{name}]" if ipaddress.ip_address(name).version == 6 else name
-    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{name}:{port}{path}" + (f"?token={token}" if token else "")

@@ -11,6 +11,12 @@ from evidence_kit.web.app import create_app
 from evidence_kit.web.settings import Settings
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Answers wait for a search, however busy the machine is; tests of progress have their own patience."""
+    monkeypatch.setattr("evidence_kit.web.jobs.PATIENCE", 60)
+
+
 @pytest.fixture(scope="session")
 def app():
     return create_app(Settings())

@@ -101,6 +101,93 @@ def test_what_nothing_can_be_measured_with_is_bad_input(client, change):
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_input")
 
 
+EXAMPLES = {
+    path: item["post"]["requestBody"]["content"]["application/json"]["example"]
+    for path, item in OPENAPI["paths"].items()
+    if "post" in item
+}
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_an_example_of_the_description_gets_the_answer_that_stands_beside_it(client, path):
+    answer = client.post(path, json=EXAMPLES[path])
+    described = OPENAPI["paths"][path]["post"]["responses"]["200"]["content"]["application/json"]["example"]
+    assert (answer.status_code, answer.json()) == (200, described)
+
+
+def test_every_operation_and_the_error_has_an_example():
+    (error,) = OPENAPI["components"]["responses"].values()
+    answers = [
+        operation["responses"]["200"] for item in OPENAPI["paths"].values() for operation in item.values()
+    ]
+    for answer in (error, *answers):
+        assert answer["content"]["application/json"]["example"]
+
+
+# (path, a change of its example, where it is wrong, an example that shows it right)
+WRONG = [
+    ("/api/measure", {"qrels": []}, "qrels 应是对象", {"qrels": {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}}),
+    ("/api/measure", {"qrels": {"甲": {"d": 1.5}}}, "qrels.甲.d 应是整数", {"qrels"}),
+    ("/api/measure", {"qrels": {"甲": {"d": 31}}}, "qrels 不成立：问题 甲 的文档 d：等级太大", {"qrels"}),
+    ("/api/measure", {"run": {"甲": 1}}, "run.甲 应是对象", {"run"}),
+    ("/api/measure", {"run": {"甲 乙\n": {"d": "x"}}}, "run.甲 乙\\u000a.d 应是有限的数", {"run"}),
+    ("/api/measure", {"measures": []}, "measures 是空的", {"measures": ["MRR@3", "P@1"]}),
+    ("/api/measure", {"measures": ["AP", 1]}, "measures[1] 应是字符串", {"measures"}),
+    ("/api/measure", {"measures": ["zzz"]}, "measures[0] 不成立：指标 'zzz' 无法识别", {"measures"}),
+    ("/api/measure", {"metrics": ["AP"]}, "不认识的键 metrics", {"qrels", "run", "measures"}),
+    ("/api/find", {"query": 1}, "query 应是字符串", {"query": "苹果甜吗"}),
+    ("/api/find", {"query": " "}, "query 不成立：问题是空的", {"query"}),
+    ("/api/find", {"top": 0}, "top 应是 1 到 20 的整数", {"top": 2}),
+    ("/api/find", {"method": "zzz"}, "method 不成立：检索方法 'zzz' 无法识别", {"method": "bm25"}),
+    ("/api/find", {"no_weak": 1}, "no_weak 应是 true 或 false", {"no_weak": True}),
+    ("/api/find", {"unit": "grapheme"}, "unit 不成立", {"unit": "utf16"}),
+    ("/api/find", {"sources": [{"text": "a"}, {}]}, "sources[1].text 缺失", {"sources"}),
+    ("/api/find", {"sources": [{"text": "x", "id": "甲"}] * 2}, "sources 不成立：资料的标识 甲", {"sources"}),
+    ("/api/find", {"sources": []}, "sources 不成立", {"sources"}),
+    ("/api/ask", {"question": "？"}, "question 不成立", {"question"}),
+    ("/api/resolve", {"anchor": {}}, "anchor.schema 缺失", {"anchor": {"schema": "evidence-anchor/1"}}),
+    ("/api/resolve", {"text": 1}, "text 应是字符串", {"text"}),
+    ("/api/verify", {"sources": [{"id": 1}]}, "sources[0].id 应是字符串", {"sources"}),
+    ("/api/verify", {"citations": [{"id": "a"}]}, "citations[0].source_id 缺失", {"citations"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "wrong", "right"), WRONG, ids=[str(case[1])[:40] for case in WRONG]
+)
+def test_an_error_says_which_field_is_wrong_how_and_shows_it_right(client, path, change, wrong, right):
+    answer = client.post(path, json={**EXAMPLES[path], **change})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_input")
+    said, shown = answer.json()["error"]["message"].split("。例：")
+    assert said.startswith(f"请求不能用：{wrong}")
+    assert "重新导出" not in said
+    example = json.loads(shown)
+    assert set(example) == set(right)
+    assert example == right or not isinstance(right, dict)
+    assert (
+        client.post(path, json={**EXAMPLES[path], **(example if path != "/api/resolve" else {})}).status_code
+        == 200
+    )
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff"])
+def test_a_body_that_is_no_object_gets_the_beginning_of_a_whole_example(client, body):
+    for path, example in EXAMPLES.items():
+        answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        said, shown = answer.json()["error"]["message"].split("。例：")
+        assert "重新导出" not in said
+        whole = json.dumps(example, ensure_ascii=False)
+        assert shown == whole or (
+            whole.startswith(shown.partition("…（")[0]) and "/api/openapi.json" in shown
+        )
+        assert len(answer.json()["error"]["message"]) < 700
+
+
+def test_an_id_of_any_length_makes_no_long_message(client):
+    body = {**EXAMPLES["/api/measure"], "qrels": {"长" * 100_000: 1}}
+    assert len(client.post("/api/measure", json=body).json()["error"]["message"]) < 700
+
+
 BAD_BODIES = [
     b"", b"{", b"[]", b"1", b"null", b'{"question": 1}', b'{"question": null}', b'{"question": "\\ud800"}',
     b'{"question": "a", "question": "b"}', b'{"question": NaN}', b'{"question": "a", "extra": 1}', b"\xff",

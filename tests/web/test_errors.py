@@ -65,8 +65,8 @@ def test_an_unexpected_error_on_any_route_shows_an_id_and_not_its_text(monkeypat
     def broken(*_args, **_options):
         raise RuntimeError(SECRET)
 
-    for name in ("evidence_kit.web.ask.examples", "evidence_kit.web.find.sample_documents",
-                 "evidence_kit.web.acceptance.read_record", "evidence_kit.web.api.files",
+    for name in ("evidence_kit.web.ask.examples", "evidence_kit.web.shelves.sample_documents",
+                 "evidence_kit.web.acceptance.read_record", "evidence_kit.web.api.description",
                  "evidence_kit.web.api.sample_finder", "evidence_kit.web.api.resolve",
                  "evidence_kit.web.api.evaluate", "evidence_kit.web.api.verify_bundle"):  # fmt: skip
         monkeypatch.setattr(name, broken)

@@ -124,7 +124,7 @@ def test_one_bad_parameter_changes_none_keeps_what_was_typed_and_the_old_results
     assert (code, word in message) == ("bad_input", True)
     fields = form_of(answer.text, "/evaluate/measures", window=change.get("window", "200"))["fields"]
     assert {name: fields[name] for name in change} == change
-    figures = r"<table class=\"figures\">.*?</table>"
+    figures = r"<table class=\"figures stack\">.*?</table>"
     assert re.search(figures, answer.text, re.S)[0] == re.search(figures, page, re.S)[0]
     assert stands(path) == before
 

@@ -255,7 +255,7 @@ def test_what_was_typed_outlives_a_server_that_does_not_answer(page, path):
         port = free.getsockname()[1]
     process, address = serve(path, port)
     try:
-        page.goto(f"{address}evaluate/question?id=q1")
+        page.goto(f"{address}/question?id=q1")
         page.get_by_label("问题", exact=True).fill("写了很久的问题")
         process.kill()
         process.wait()
@@ -263,11 +263,11 @@ def test_what_was_typed_outlives_a_server_that_does_not_answer(page, path):
         page.wait_for_url("chrome-error://**")
         process.stdout.close()
         process, _ = serve(path, port)
-        page.goto(f"{address}evaluate/question?id=q1")
+        page.goto(f"{address}/question?id=q1")
         assert page.get_by_label("问题", exact=True).input_value() == "写了很久的问题"
         page.get_by_role("button", name="保存", exact=True).click()
         page.wait_for_url("**/evaluate?q=q1")
-        page.goto(f"{address}evaluate/question?id=q1")
+        page.goto(f"{address}/question?id=q1")
         assert "没有保存的文字" not in page.inner_text("main")
         assert page.get_by_label("问题", exact=True).input_value() == "写了很久的问题"
     finally:
@@ -283,7 +283,7 @@ def test_a_server_that_is_killed_and_started_again_has_every_acknowledged_judgme
         port = free.getsockname()[1]
     process, address = serve(path, port)
     try:
-        page.goto(f"{address}evaluate?q=q2")
+        page.goto(f"{address}?q=q2")
         order = page.eval_on_selector_all(
             "[data-row] input[name=source_id]", "found => found.map(f => f.value)"
         )
@@ -395,7 +395,7 @@ STATES = [
         "/source?id=repair.md&start=3&end=99999",
     ),
     *("/source/edit?id=repair.md", "/questions", "/question?id=q1", "/baselines", "/compare?baseline=b"),
-    *("/prompt?q=q1", "/exports", "/history"),
+    *("/prompt?q=q1", "/exports", "/history", "/measures?known=2999-01-01"),
 ]
 
 
@@ -436,15 +436,33 @@ def looking(request, browser):
     context.close()
 
 
+# What is cut off at its side and cannot be scrolled by keyboard, and cells of figures beyond the window.
+OUT_OF_REACH = """() => [
+  ...[...document.querySelectorAll("main *")].filter((box) =>
+    box.scrollWidth > box.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(box).overflowX)
+    && box.tabIndex < 0 && !box.matches("input, select, textarea")),
+  ...[...document.querySelectorAll(".figures td")].filter((cell) =>
+    innerWidth < 700 && cell.getBoundingClientRect().right > innerWidth),
+].map((found) => found.outerHTML.slice(0, 200))"""
+
+
 def check(page, width):
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUT_OF_REACH) == []
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_axe_finds_nothing_and_nothing_is_too_wide(looking, judged, state):
     page, width = looking
     page.goto(f"{judged}/evaluate{state}")
+    check(page, width)
+
+
+def test_axe_finds_nothing_where_the_experiment_s_sources_are_searched(looking, judged):
+    page, width = looking
+    page.goto(f"{judged}/find?of=experiment&q=%E5%8F%96%E8%BD%A6")
+    assert page.locator("#hit-1").count() == 1
     check(page, width)
 
 

@@ -73,13 +73,40 @@ def test_the_demo_s_file_is_gone_when_the_server_is(start, tmp_path, monkeypatch
 def test_an_experiment_of_one_s_own_is_opened_and_keeps_what_was_done(start, tmp_path):
     path = empty_file(tmp_path / "我的.db")
     process, address = start("--port", "0", "--db", str(path))
-    with urllib.request.urlopen(f"{address}evaluate/questions", data=b"questions=a%0Ab") as answer:
+    assert address.endswith("/evaluate")
+    with urllib.request.urlopen(f"{address}/questions", data=b"questions=a%0Ab") as answer:
         assert answer.url.endswith("/evaluate?q=Q001")
     process.kill()
     process.wait()
     _, address = start("--port", "0", "--db", str(path))
-    with urllib.request.urlopen(f"{address}evaluate?q=Q002") as answer:
+    with urllib.request.urlopen(f"{address}?q=Q002") as answer:
         assert "改动不会保存" not in answer.read().decode("utf-8")
+
+
+def test_the_browser_opens_at_the_address_that_is_printed(monkeypatch, tmp_path):
+    from threading import Event
+
+    from evidence_kit.web import server
+
+    printed, opened, seen = [], [], Event()
+    monkeypatch.setattr(server.webbrowser, "open", lambda address: (opened.append(address), seen.set()))
+    monkeypatch.setattr(server.uvicorn.Server, "main_loop", lambda self: _until(seen))
+    server.run(
+        "127.0.0.1", 0, announce=printed.append, open_browser=True, db=empty_file(tmp_path / "我的.db")
+    )
+    assert opened == printed
+    assert printed[0].endswith("/evaluate")
+
+
+async def _until(event):
+    assert event.wait(20)
+
+
+def test_a_token_stands_behind_the_page_in_the_address():
+    from evidence_kit.web.server import _address
+
+    assert _address("::1", 80, "/evaluate", "t") == "http://[::1]:80/evaluate?token=t"
+    assert _address("0.0.0.0", 80, "/", None) == "http://127.0.0.1:80/"
 
 
 def test_a_file_that_is_no_experiment_is_one_clear_line(capsys, tmp_path):
