@@ -51,6 +51,7 @@ def test_reports_have_the_same_bytes_for_every_hash_seed(course) -> None:
             assert (course.root / "output" / "new.json").read_bytes() == reference
 
 
+@pytest.mark.once
 def test_live_report_has_the_same_bytes_on_every_python(course, interpreters) -> None:
     if len(interpreters) < 2:
         pytest.skip("only one Python from 3.10 up is here")
@@ -59,6 +60,7 @@ def test_live_report_has_the_same_bytes_on_every_python(course, interpreters) ->
         assert live_report(course, interpreter, str(number % 2)) == reference, interpreter
 
 
+@pytest.mark.once
 def test_report_path_that_loops_is_refused_on_every_python(course, interpreters) -> None:
     """Resolving such a path raises one error up to Python 3.12 and none from 3.13 on."""
     (course.root / "output" / "loop.json").symlink_to("loop.json")

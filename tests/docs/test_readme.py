@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = {".git", ".venv", "build", "dist", "__pycache__", ".pytest_cache", ".hypothesis"}
+CACHES = {"__pycache__", ".hypothesis", ".import_linter_cache", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
+LEFT_OUT = {".git", ".venv", "build", "dist", *CACHES}
 MADE_BY_RUNS = re.compile(r"output/(?!reference_)")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
 ROOT = Path(__file__).parents[3]
 TEXT = "说明😀：仅限室内。"
 
@@ -58,14 +59,16 @@ def installed(tmp_path_factory):
     for name in ("README.md", "evidence_assistant.py", "answer_adapter.py", "data/placeholder.txt"):
         if not (tree / name).exists():
             (tree / name).write_text("", encoding="utf-8")
-    venv.create(base / "env", with_pip=True)
+    # Empty but for what the wheel asks for: the pip of this interpreter installs into it.
+    venv.create(base / "env")
     scripts = base / "env" / ("Scripts" if sys.platform == "win32" else "bin")
-    wheel = run(scripts / "python", "-m", "pip", "wheel", "--no-deps", "-w", base / "dist", tree, cwd=work)
+    pip = (sys.executable, "-m", "pip")
+    wheel = run(*pip, "wheel", "--no-deps", "-w", base / "dist", tree, cwd=work)
     if wheel.returncode and "hatchling" in wheel.stderr:
         pytest.skip(f"no package index for the build backend: {wheel.stderr.strip().splitlines()[-1]}")
     assert wheel.returncode == 0, wheel.stderr
     (built,) = (base / "dist").glob("*.whl")
-    done = run(scripts / "python", "-m", "pip", "install", built, cwd=work)
+    done = run(*pip, "--python", scripts / "python", "install", built, cwd=work)
     if done.returncode and "No matching distribution" in done.stderr:
         pytest.skip(f"no package index for the dependencies: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr

@@ -70,6 +70,7 @@ def shown(value):
     return "未定义" if value is None else value if isinstance(value, str) else f"{value:.6f}"
 
 
+@pytest.mark.once
 def test_every_value_in_the_tables_is_what_its_tool_gives():
     told = list(cells())
     counts = Counter(cell.tool for cell in told)

@@ -93,6 +93,7 @@ def test_ir_measures_gives_the_same_for_every_question(ties):
     assert positive > CASES * len(names) / 2
 
 
+@pytest.mark.once
 def test_ranx_gives_the_same_for_every_question():
     drawn = cases(ties=False)[: CASES // 2] + cases(ties=True)[: CASES // 2]
     answers = ask_ranx(

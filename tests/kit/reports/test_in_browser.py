@@ -13,7 +13,10 @@ from evidence_kit.reports.markup import exact
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no chromium on PATH")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(BROWSER is None, reason="there is no chromium on PATH"),
+]
 
 TEXTS = st.lists(
     st.sampled_from([*"\0\r\n\t<&\ufeff\u202e\x80", "\r\n", "&#0;", "]]>", "👩\u200d🚀"])
