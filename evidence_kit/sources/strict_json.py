@@ -33,12 +33,12 @@ _ADVICE = {
 
 class JsonInputError(EvidenceError):
     """A file is not JSON in the strict sense, or not of the expected shape; `code` names the problem in
-    English.
+    English, `detail` says it in Chinese, the path of the field first where there is one.
     """
 
     def __init__(self, name: str, code: str, detail: str) -> None:
         super().__init__(f"{name} 无法读取 [{code}]：{detail}；请重新导出该文件。")
-        self.code = code
+        self.code, self.detail = code, detail
 
 
 def parse_json(data: bytes, name: str) -> object:

@@ -18,6 +18,7 @@ from evidence_kit.storage.errors import NothingToUndoError, StaleError
 from evidence_kit.storage.table import Body as Body
 from evidence_kit.storage.table import Change as Change
 from evidence_kit.storage.table import Revision as Revision
+from evidence_kit.storage.table import Turns as Turns
 from evidence_kit.storage.table import body_text, instant_text
 
 Clock = Callable[[], datetime]
@@ -63,11 +64,18 @@ class Revisions:
         with self._database.reading() as connection:
             return table.history(connection)
 
-    def last_change(self) -> Change | None:
-        """Return the last change, None where there is none."""
+    def last_change(self, known: Change | None = None) -> Change | None:
+        """Return the last change, None where there is none: the one `known`, if that is still the last."""
         with self._database.reading() as connection:
             (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
+            if known is not None and known.number == last:
+                return known
             return next(iter(table.history(connection, last)), None)
+
+    def turns(self) -> Turns:
+        """Return whether there is anything to undo, and to redo."""
+        with self._database.reading() as connection:
+            return table.turns(connection)
 
     def undo(self, *, expected: int | None = None) -> Change:
         """Take back the last change that stands, by a change of its own, and return that.
@@ -179,7 +187,7 @@ class Changing:
         """Return the error that says which change a record was last written by."""
         current = table.latest(self._connection, kind, record_id)
         if current is None:
-            return StaleError(record_id, 0, "没有这条记录", "")
+            return StaleError(0, "没有这条记录", "")
         query = "SELECT label, recorded_at FROM change WHERE number = ?"
         label, recorded_at = self._connection.execute(query, (current.change,)).fetchone()
-        return StaleError(record_id, current.number, label, recorded_at)
+        return StaleError(current.number, label, recorded_at)

@@ -42,6 +42,14 @@ class Change:
     records: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class Turns:
+    """Whether an undo, and a redo, would find a change."""
+
+    undo: bool
+    redo: bool
+
+
 def instant_text(instant: datetime) -> str:
     """Return an instant as it is stored: texts of this form are in the order of time.
 
@@ -122,7 +130,7 @@ def refuse_newer(connection: sqlite3.Connection, number: int) -> None:
         " ORDER BY revision.number DESC LIMIT 1"
     ).fetchone()
     if row is not None and row[0] != number:
-        raise StaleError("实验", *row)
+        raise StaleError(*row)
 
 
 def history(connection: sqlite3.Connection, first: int = 1) -> tuple[Change, ...]:
@@ -162,6 +170,18 @@ def stacks(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
             done.append(number)
             undone.clear()
     return done, undone
+
+
+def turns(connection: sqlite3.Connection) -> Turns:
+    """Return what can be turned.
+
+    Most changes, judgments above all, end what could be redone: then the ones before are not gone through.
+    """
+    query = "SELECT undoable, undoes, redoes FROM change ORDER BY number DESC LIMIT 1"
+    if connection.execute(query).fetchone() == (True, None, None):
+        return Turns(undo=True, redo=False)
+    done, undone = stacks(connection)
+    return Turns(bool(done), bool(undone))
 
 
 def effects(connection: sqlite3.Connection, change: int) -> list[tuple[str, str, str | None, str | None]]:

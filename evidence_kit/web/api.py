@@ -25,7 +25,7 @@ from evidence_kit.sources.documents import Document
 from evidence_kit.sources.given import documents_given
 from evidence_kit.sources.strict_json import Fields, JsonInputError, parse_json
 from evidence_kit.sources.visible import visible
-from evidence_kit.web.examples import BODY, RequestError, description, reason_of
+from evidence_kit.web.examples import BODY, RequestError, description
 
 Value = TypeVar("Value")
 
@@ -76,7 +76,7 @@ def _documents(given: list[object]) -> tuple[Document, ...]:
     try:
         return documents_given(given, "资料")
     except JsonInputError as error:  # its path begins at the array
-        raise JsonInputError(BODY, error.code, f"sources{reason_of(error)}") from None
+        raise JsonInputError(BODY, error.code, f"sources{error.detail}") from None
 
 
 async def resolve_anchor(request: Request) -> Response:

@@ -57,15 +57,10 @@ class WebError:
 
 def expected(error: EvidenceError) -> WebError:
     """Return an error that a user can cause, with its own message."""
-    return WebError(error.http_status, _changed(error) if isinstance(error, StaleError) else error.message)
-
-
-def _changed(error: StaleError) -> str:
-    """Return what was changed, and when on the reader's clock; the store itself knows ids and UTC alone."""
-    change = f"「{error.label}」"
-    if error.recorded_at:
-        change = f"{local_time(parse_instant(error.recorded_at))} {change}"
-    return f"这里的内容在您打开之后已被改动（{change}）：这次没有写入；请先看现在的内容再改。"
+    message = error.message
+    if isinstance(error, StaleError) and error.recorded_at:  # the store itself knows UTC alone
+        message = error.said(local_time(parse_instant(error.recorded_at)))
+    return WebError(error.http_status, message)
 
 
 def unexpected(error: Exception) -> WebError:

@@ -131,7 +131,7 @@ def page(
         standing=standing,
         experiment=standing.experiment,
         saved=desk_of(request).saved,
-        turns=desk_of(request).turns(standing) if known is None else None,
+        turns=standing.turns if known is None else None,
         day=day,
         known=known,
         today=today().isoformat(),

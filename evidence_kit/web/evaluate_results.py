@@ -15,10 +15,9 @@ from starlette.routing import Route
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments import baseline
 from evidence_kit.experiments.judging import question_named
-from evidence_kit.experiments.model import Baseline, Method, Parameters
+from evidence_kit.experiments.model import Method, Parameters
 from evidence_kit.experiments.parameters import parse_changes
 from evidence_kit.experiments.records import PARAMETERS, THE_ONE
-from evidence_kit.experiments.run import measures_at
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.comparing import comparison_remarks, conditions_compared, paired_notes
 from evidence_kit.web.evaluate_page import (
@@ -161,15 +160,8 @@ async def _baselines(
         error=error,
         name=name,
         as_of=day,
-        means=means_in_order,
+        means=baseline.means_in_order,
     )
-
-
-def means_in_order(frozen: Baseline) -> dict[str, float | None]:
-    """Return a baseline's means in the order of a run's, which its stored form does not keep."""
-    usual = [repr(measure) for measure in measures_at(frozen.parameters.k)]
-    names = [*(name for name in usual if name in frozen.means), *sorted(frozen.means.keys() - set(usual))]
-    return {name: frozen.means[name] for name in names}
 
 
 async def _prompt(

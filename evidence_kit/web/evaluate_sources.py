@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,11 +14,14 @@ from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.judging import source_named
 from evidence_kit.experiments.model import ExperimentError, ExperimentSource
 from evidence_kit.experiments.store import ExperimentStore
+from evidence_kit.formats.notes import already_there
+from evidence_kit.sources.documents import Reading
 from evidence_kit.sources.encodings import NAMES, encoding_title
 from evidence_kit.sources.given import document_typed
 from evidence_kit.sources.readers import SUFFIXES, read_given_files
 from evidence_kit.sources.store import KIND as SOURCE
 from evidence_kit.sources.validity import parse_validity
+from evidence_kit.web.desk import Import
 from evidence_kit.web.evaluate_page import desk_of, files_of, look, number_of, page, part, text_of
 from evidence_kit.web.rendering import address
 
@@ -68,33 +70,36 @@ async def import_files(request: Request) -> Response:
     form = await request.form()
     files, encoding = await files_of(form, "files"), text_of(form, "encoding") or None
     desk = desk_of(request)
-    name = secrets.token_hex(6)
 
-    def work() -> None:
+    def work() -> Import:
         if not files:
             raise ExperimentError("没有选择文件：请选择一个或几个文件。")
-        reading = read_given_files(files, encoding)
-        desk.keep_reading(name, desk.store.import_documents(reading.documents), reading)
+        return desk.import_reading(read_given_files(files, encoding), again="again" in form)
 
     try:
-        await run_in_threadpool(work)
+        made = await run_in_threadpool(work)
     except EvidenceError as error:
         return await _sources(request, error=error)
-    return RedirectResponse(address("/evaluate/sources", report=name), 303)
+    return RedirectResponse(address("/evaluate/sources", report=made.name), 303)
 
 
 async def paste(request: Request) -> Response:
     """Add one source of a title and a text."""
     form = await request.form()
     typed = Typed(text_of(form, "title"), text_of(form, "text"))
-    store = desk_of(request).store
+    desk = desk_of(request)
+
+    def work() -> Import:
+        document = replace(document_typed(typed.title, typed.text), source_id="粘贴的文字")
+        return desk.import_reading(Reading((document,), {}), again="again" in form)
+
     try:
-        ids = await run_in_threadpool(
-            lambda: store.import_documents([document_typed(typed.title, typed.text)])
-        )
+        made = await run_in_threadpool(work)
     except EvidenceError as error:
         return await _sources(request, typed, error)
-    return RedirectResponse(address("/evaluate/source", id=ids[0]), 303)
+    if made.there:
+        return RedirectResponse(address("/evaluate/sources", report=made.name), 303)
+    return RedirectResponse(address("/evaluate/source", id=made.added[0]), 303)
 
 
 async def source(request: Request) -> Response:
@@ -171,8 +176,8 @@ async def _sources(
     return page(
         request, "evaluate_sources.html", standing,
         error=error, typed=typed or Typed(), sources=shown, page_number=number, page_count=page_count,
-        report=desk_of(request).reading(fields.get("report", "")), encodings=NAMES, suffixes=SUFFIXES,
-        encoding_title=encoding_title,
+        report=desk_of(request).imported(fields.get("report", "")), encodings=NAMES, suffixes=SUFFIXES,
+        encoding_title=encoding_title, already_there=already_there,
     )  # fmt: skip
 
 
