@@ -144,7 +144,7 @@ def _lines(findings: Findings, reading: Reading) -> Iterator[str]:
 def _titled(findings: Findings) -> str:
     from evidence_kit.sources.visible import first_few, visible
 
-    return first_few([f"{visible(source_id)}（{visible(title)}）" for source_id, title in findings.titled])
+    return first_few([f"{visible(found.source_id)}（{visible(found.title)}）" for found in findings.titled])
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,8 +78,7 @@ def _load(text: str, name: str, found: dict[str, str]) -> object:
     def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(pairs)
         if len(record) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for index, key in enumerate(keys) if key in keys[:index])
+            twice = first_repeat(key for key, _ in pairs)
             found.setdefault("duplicate_key", f"{_ADVICE['duplicate_key']} {twice!r}")
         return record
 
@@ -100,6 +99,16 @@ def _load(text: str, name: str, found: dict[str, str]) -> object:
         where = f"第 {error.lineno} 行第 {error.colno} 列"
         raise JsonInputError(name, "invalid_json", f"{where}{_ADVICE['invalid_json']}") from None
     return value
+
+
+def first_repeat(keys: Iterable[str]) -> str | None:
+    """Return the first key that stood before, None where each is there once; in one pass, however many."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
 
 
 def _is_hopelessly_deep(text: str) -> bool:

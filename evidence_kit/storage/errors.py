@@ -8,6 +8,9 @@ from evidence_kit.errors import EvidenceError
 class StorageError(EvidenceError):
     """A file that cannot be used as asked: not there, not ours, of a newer version, busy or full."""
 
+    def __init__(self, message: str, *, http_status: int = 503) -> None:
+        super().__init__(message, http_status=http_status)
+
 
 class DamagedDatabaseError(EvidenceError):
     """A file of ours that is not as it was written, exit code 1."""

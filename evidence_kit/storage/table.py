@@ -56,13 +56,15 @@ def instant_text(instant: datetime) -> str:
     Raises StorageError on an instant without a time zone, or of no year from 1 to 9999 in UTC.
     """
     if instant.utcoffset() is None:
-        raise StorageError(f"时刻 {instant.isoformat()} 没有时区：请写明，例如 2026-11-30T12:00:00+08:00。")
+        raise StorageError(
+            f"时刻 {instant.isoformat()} 没有时区：请写明，例如 2026-11-30T12:00:00+08:00。", http_status=400
+        )
     try:
         # Not strftime, whose %Y writes the year 999 as three digits: that text would stand after 2026.
         utc = instant.astimezone(timezone.utc).replace(tzinfo=None)
     except OverflowError:
         raise StorageError(
-            f"时刻 {instant.isoformat()} 换算到 UTC 后超出 1 至 9999 年：请换一个时刻。"
+            f"时刻 {instant.isoformat()} 换算到 UTC 后超出 1 至 9999 年：请换一个时刻。", http_status=400
         ) from None
     return utc.isoformat(timespec="microseconds") + "Z"
 
