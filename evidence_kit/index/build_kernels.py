@@ -138,27 +138,26 @@ def append_term(keys: Array, begin: int, end: int, passage_bits: int, out: Unfin
 @loop
 def append_dense(keys: Array, mask: int, out: Unfinished) -> bool:
     """Append the passages as numbers within their windows, if there are enough; returns whether there are."""
-    df = 1
-    for i in range(1, keys.size):
-        df += np.int64(keys[i] & mask != keys[i - 1] & mask)
-    if df < out.dense_min:
-        return False
     row = out.filled[DENSE]
     borders = out.dense_start[row]
     inside = np.int64((1 << out.window_bits) - 1)
     n = out.filled[LOW]
     window = 0
     borders[0] = n
+    before = np.int64(-1)
     for i in range(keys.size):
-        if i > 0 and keys[i] & mask == keys[i - 1] & mask:
-            continue
         passage = np.int64(keys[i] & mask)
+        if passage == before:
+            continue
+        before = passage
         while window < passage >> out.window_bits:
             window += 1
             borders[window] = n
         out.low[n] = passage & inside
         n += 1
     borders[window + 1 :] = n
+    if n - out.filled[LOW] < out.dense_min:
+        return False
     out.dense_terms[row] = out.filled[TERMS]
     out.filled[DENSE] = row + 1
     out.filled[LOW] = n

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -151,7 +151,12 @@ class Index:
     def _ranked(self, scored: list[Scored]) -> list[Scored]:
         """Return what was scored, best first; what is rounded and named is only what could be a tie."""
         scored.sort(key=_score, reverse=True)
-        if all(above - below > _APART for (_, above), (_, below) in pairwise(scored)):
+        above = math.inf
+        for _, score in scored:
+            if above - score <= _APART:
+                break
+            above = score
+        else:
             return scored
         return sorted(scored, key=lambda hit: (-rank_score(self.weighting, hit[1]), self._ids[hit[0]]))
 

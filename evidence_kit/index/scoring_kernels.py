@@ -75,32 +75,9 @@ def count_grams(stream: Array, smaller: int) -> int:
 @kernel
 def find_terms(stream: Array, vocabulary: Vocabulary) -> tuple[Array, Array]:
     """Return the distinct terms of a question that the index has, sorted, and how often each stands in it."""
-    found = np.empty(2 * stream.size, np.int64)
-    n = 0
-    pairs = vocabulary.second.size
-    before = np.int64(0)
-    pair = np.int64(-1)
-    for i in range(stream.size):
-        symbol = np.int64(stream[i])
-        if symbol == 0 or symbol == UNKNOWN:
-            before = 0
-            pair = -1
-            continue
-        if vocabulary.singles > 0:
-            found[n] = symbol - 1
-            n += 1
-        if pair >= 0 and vocabulary.triple_start.size > 1:
-            triple = _child(vocabulary.third, vocabulary.triple_start, pair, symbol)
-            if triple >= 0:
-                found[n] = vocabulary.singles + pairs + triple
-                n += 1
-        pair = -1
-        if before > 0:
-            pair = _child(vocabulary.second, vocabulary.pair_start, before, symbol)
-            if pair >= 0:
-                found[n] = vocabulary.singles + pair
-                n += 1
-        before = symbol
+    found = np.empty(3 * stream.size, np.int64)
+    pairs = np.empty(stream.size, np.int64)
+    n = _find_terms(stream, vocabulary, found, pairs)
     found = np.sort(found[:n])
     counts = np.ones(n, np.int64)
     distinct = 0
@@ -111,6 +88,34 @@ def find_terms(stream: Array, vocabulary: Vocabulary) -> tuple[Array, Array]:
             found[distinct] = found[i]
             distinct += 1
     return found[:distinct], counts[:distinct]
+
+
+@loop
+def _find_terms(stream: Array, vocabulary: Vocabulary, found: Array, pairs: Array) -> int:
+    """Write the terms where they end; returns how many.
+
+    All of one size before the next: the processor then looks several up at the same time.
+    """
+    n = 0
+    if vocabulary.singles > 0:
+        for symbol in stream:
+            found[n] = np.int64(symbol) - 1
+            n += np.int64(symbol != 0 and symbol != UNKNOWN)
+    pairs[0] = -1
+    for i in range(1, stream.size):
+        before, symbol = np.int64(stream[i - 1]), np.int64(stream[i])
+        pairs[i] = -1
+        if before != 0 and before != UNKNOWN and symbol != 0 and symbol != UNKNOWN:
+            pairs[i] = _child(vocabulary.second, vocabulary.pair_start, before, symbol)
+            found[n] = vocabulary.singles + pairs[i]
+            n += np.int64(pairs[i] >= 0)
+    if vocabulary.triple_start.size > 1:
+        for i in range(2, stream.size):
+            if pairs[i - 1] >= 0 and stream[i] != 0 and stream[i] != UNKNOWN:
+                triple = _child(vocabulary.third, vocabulary.triple_start, pairs[i - 1], np.int64(stream[i]))
+                found[n] = vocabulary.singles + vocabulary.second.size + triple
+                n += np.int64(triple >= 0)
+    return n
 
 
 @loop
