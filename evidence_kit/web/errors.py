@@ -26,6 +26,7 @@ CODES = {
     415: "unsupported_media_type",
     421: "unknown_host",
     500: "internal_error",
+    503: "busy",
 }
 _MESSAGES = {
     400: "请求无法理解：请检查后重试。",
