@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import evidence_assistant as core
 from evidence_kit.anchors.anchor import Anchor, CorruptAnchor, create_anchor
@@ -36,19 +36,32 @@ DEMONSTRATION = "未安装的标准配件在签收后多少天内可申请换货
 _CALIBRATION_EXAMPLES = ("CAL02", "CAL03", "CAL06", "CAL07")
 
 
+ROUTE_WORDS = {"answer": "回答", "refuse": "拒答", "conflict": "冲突"}
+
+
 class CourseError(EvidenceError):
     """What the course's corpus or systems do not take, or do not hold."""
 
 
+class Retriever(core.Retriever, Protocol):
+    """A retriever of the core's that can be asked for more hits than it gives by itself."""
+
+    def search(self, question: str, top_k: int = core.TOP_K) -> list[core.Chunk]:
+        """Return the first `top_k` hits."""
+
+
 @dataclass(frozen=True)
 class System:
-    """One column of an answer. `threshold` is None where every match counts; `build` makes its retriever."""
+    """One column of an answer. `nothing` is said where no passage is near, as this system sees it;
+    `threshold` is None where every match counts; `build` makes its retriever.
+    """
 
     name: str
     title: str
     note: str
+    nothing: str
     threshold: float | None
-    build: Callable[[list[core.Chunk], Mapping[str, list[str]]], core.Retriever]
+    build: Callable[[list[core.Chunk], Mapping[str, list[str]]], Retriever]
 
 
 # One line makes another column.
@@ -57,6 +70,7 @@ SYSTEMS = (
         core.KeywordBaseline.name,
         "关键词基线",
         "出现一个关键词就算命中，分数是命中的关键词所占的比例。",
+        "没有命中任何关键词。",
         None,
         lambda chunks, rules: core.KeywordBaseline(chunks, dict(rules)),
     ),
@@ -64,6 +78,7 @@ SYSTEMS = (
         core.TfidfIndex.name,
         "字符TF-IDF相似检索",
         "比较共享的 2 字、3 字片段；分数只说明共享多少，不是正确概率。",
+        "没有一块现行资料与问题共享 2 字或 3 字的片段。",
         core.MIN_SCORE,
         lambda chunks, rules: core.TfidfIndex(chunks),
     ),
@@ -85,10 +100,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Near:
-    """A passage near the question, which need not reach the threshold and is no citation."""
+    """A passage near the question, which is no citation. `reached` says whether it reaches the threshold, by
+    the retriever itself: the score here is rounded.
+    """
 
     chunk: core.Chunk
     score: float
+    reached: bool
     terms: tuple[MatchedTerm, ...]
 
 
@@ -133,7 +151,7 @@ class Course:
         return cls(corpus["corpus_version"], tuple(chunks), rules, released)
 
     @cached_property
-    def _retrievers(self) -> dict[str, core.Retriever]:
+    def _retrievers(self) -> dict[str, Retriever]:
         return {system.name: system.build(list(self.chunks), self.rules) for system in SYSTEMS}
 
     @cached_property
@@ -181,14 +199,17 @@ class Course:
         texts = [item["text"] for item in result["evidence"]]
         pairs = zip(result["evidence"], compare(texts), strict=True)
         evidence = tuple(self._evidence(system, result["question"], *pair) for pair in pairs)
-        near = tuple(
-            self._near(system, result["question"], item) for item in result["nearest"] if item["score"] > 0
-        )
-        return Asked(system, result, evidence, near)
+        return Asked(system, result, evidence, self._near(system, result))
 
-    def _near(self, system: System, question: str, item: Mapping[str, Any]) -> Near:
-        key = item["chunk_id"]
-        return Near(self.chunk(key), item["score"], self._terms(system, question, key))
+    def _near(self, system: System, result: core.Result) -> tuple[Near, ...]:
+        question = result["question"]
+        hits = self._retrievers[system.name].search(question, len(self.chunks))
+        reached = {hit["chunk_id"] for hit in hits}
+        return tuple(
+            Near(self.chunk(key), score, key in reached, self._terms(system, question, key))
+            for key, score in ((item["chunk_id"], item["score"]) for item in result["nearest"])
+            if score > 0
+        )
 
     def _evidence(
         self, system: System, question: str, item: core.Chunk, stretches: tuple[Stretch, ...]

@@ -40,14 +40,22 @@ LEDGER = core.ROOT / "output" / "frozen_runs.jsonl"
 
 @dataclass(frozen=True)
 class Cell:
-    """One pair of parameters on the calibration set; `failed` names the cases that did not pass."""
+    """One pair of parameters on the calibration set; `failed` names the cases that did not pass, `winner` is
+    the pair that the stored calibration chose, `in_use` the one that the program uses now.
+    """
 
     top_k: int
     min_score: float
     passed: int
     total: int
     failed: tuple[str, ...]
-    chosen: bool
+    winner: bool
+    in_use: bool
+
+    @property
+    def level(self) -> int:
+        """Return the share that passed in eighths, rounded down: 0 for none, 8 for all."""
+        return 8 * self.passed // self.total if self.total else 0
 
 
 @dataclass(frozen=True)
@@ -85,19 +93,27 @@ class Gate:
 
 @dataclass(frozen=True)
 class Record:
-    """The stored acceptance. `current` says whether it is of the parameters and sources in force now;
+    """The stored acceptance. `current` says whether it is of the parameters and sources in force now,
+    `calibrated` whether the calibration was on these sources; `in_use` are top_k and min_score in force;
     `ledger` counts the different (sources, code) that used a frozen set here, None without a ledger.
     """
 
     decision: str
     verdict: str
     current: bool
+    calibrated: bool
+    in_use: tuple[int, float]
     versions: Mapping[str, str]
     passed: Mapping[str, tuple[int, int]]
     grid: tuple[Cell, ...]
     cases: tuple[Case, ...]
     gates: tuple[Gate, ...]
     ledger: int | None
+
+    @property
+    def ready(self) -> bool:
+        """Return whether the system may be used: as recorded, and only where the record still counts."""
+        return self.current and self.decision == "ready_for_use"
 
 
 def read_record() -> Record:
@@ -117,13 +133,17 @@ def read_record() -> Record:
 
 def _record(report: Any, calibration: Any, frozen: Any, chunks: list[core.Chunk]) -> Record:
     questions = {item["id"]: item["question"] for item in frozen["items"]}
+    in_force = core.parameters_in_force(chunks)
+    in_use = in_force["top_k"], in_force["min_score"]
     return Record(
         decision=report["decision"],
         verdict=report["verdict"],
-        current=report["parameters"] == core.parameters_in_force(chunks),
+        current=report["parameters"] == in_force,
+        calibrated=calibration["corpus_digest"] == in_force["corpus_digest"],
+        in_use=in_use,
         versions=report["versions"],
         passed={name: (system["passed"], system["total"]) for name, system in report["systems"].items()},
-        grid=tuple(_cell(group, calibration["winner"]) for group in calibration["grid"]),
+        grid=tuple(_cell(group, calibration["winner"], in_use) for group in calibration["grid"]),
         cases=_cases(report, questions),
         gates=tuple(
             Gate(gate["gate"], GATES.get(gate["gate"], gate["gate"]), gate["passed"], gate["why"])
@@ -133,10 +153,17 @@ def _record(report: Any, calibration: Any, frozen: Any, chunks: list[core.Chunk]
     )
 
 
-def _cell(group: Any, winner: Any) -> Cell:
+def _cell(group: Any, winner: Any, in_use: tuple[int, float]) -> Cell:
     pair = {"top_k": group["top_k"], "min_score": group["min_score"]}
     failed = tuple(case["id"] for case in group["cases"] if not case["passed"])
-    return Cell(**pair, passed=group["passed"], total=group["total"], failed=failed, chosen=pair == winner)
+    return Cell(
+        **pair,
+        passed=group["passed"],
+        total=group["total"],
+        failed=failed,
+        winner=pair == winner,
+        in_use=tuple(pair.values()) == in_use,
+    )
 
 
 def _cases(report: Any, questions: Mapping[str, str]) -> tuple[Case, ...]:

@@ -82,9 +82,13 @@ def between_sides(text: str, remembered: Remembered) -> list[tuple[int, int]]:
     if before.text is None or after.text is None or min(before.length, after.length) < BOTH_SIDES:
         return []
     spans = []
+    end = 0
     for left in before.places(text):
         start = left + before.length
-        end = text.find(after.text, start + 1, start + 2 * remembered.quote.length + after.length)
-        if end >= 0:
+        if end <= start:  # else the next place of `after` is known already
+            end = text.find(after.text, start + 1)
+        if end < 0:
+            break
+        if end <= start + 2 * remembered.quote.length:
             spans.append((start, end))
     return spans

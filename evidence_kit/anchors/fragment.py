@@ -44,5 +44,15 @@ class Fragment:
         start = text.find(self.text)
         while start >= 0:
             starts.append(start)
-            start = text.find(self.text, start + 1)
+            following = text.find(self.text, start + 1)
+            gap = following - start
+            if 0 < gap <= self.length // 2:
+                # A piece that overlaps itself so far repeats every `gap` characters and stands nowhere
+                # between: each next place needs a look at its new end alone. To find it anew each time would
+                # take the square of the length in `aaa…`.
+                while text.startswith(self.text[-gap:], start + self.length):
+                    start += gap
+                    starts.append(start)
+                following = text.find(self.text, start + 1)
+            start = following
         return starts

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from evidence_kit.sources.documents import FileDecoding, Reading
 
 _SHOWN_FILES = 8
-_SHOWN_NAMES = 5
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -57,6 +56,8 @@ def read_in_force(sources: Sequence[str], encoding: str | None, as_of: str | Non
 
 def note_reading(reading: Reading) -> None:
     """Note on stderr what is not UTF-8, and the columns and keys that nothing is made of."""
+    from evidence_kit.sources.visible import first_few
+
     for line in describe_decodings(reading.decodings):
         emit_note(line)
     for unused in reading.unused[:_SHOWN_FILES]:
@@ -64,12 +65,6 @@ def note_reading(reading: Reading) -> None:
         emit_note(f"{unused.file} 里没有用到的{what}：{first_few(unused.names)}。")
     if rest := len(reading.unused[_SHOWN_FILES:]):
         emit_note(f"另有 {rest} 个文件里也有没有用到的列或键。")
-
-
-def first_few(shown: Sequence[str]) -> str:
-    """Return the first few of what is shown in a row, and how many there are where that is not all."""
-    row = "、".join(shown[:_SHOWN_NAMES])
-    return f"{row} …等 {len(shown)} 个" if len(shown) > _SHOWN_NAMES else row
 
 
 def describe_decodings(decodings: Sequence[FileDecoding]) -> list[str]:

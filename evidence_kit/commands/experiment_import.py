@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -38,8 +37,6 @@ SOURCE 是 .txt、.md（每个文件一篇）、.json（文档数组）、.csv�
   evidence experiment import - --title 通知 --db 实验.db < 通知.txt
   evidence experiment import --squad 阅读理解集.json --db 实验.db
 """
-
-Item = TypeVar("Item")
 
 
 @click.command(cls=ChineseCommand, name="import", help=_HELP)
@@ -89,14 +86,16 @@ def _reading(sources: tuple[str, ...], encoding: str | None, title: str | None, 
 
 
 def _import_documents(store: ExperimentStore, reading: Reading, again: bool, as_json: bool) -> None:
-    from evidence_kit.commands.decodings import first_few, note_reading
+    from evidence_kit.commands.decodings import note_reading
     from evidence_kit.commands.find import show_left_out
+    from evidence_kit.experiments.importing import told_apart
     from evidence_kit.finder.finding_json import decoding_record
-    from evidence_kit.sources.visible import visible
+    from evidence_kit.formats.notes import already_there
+    from evidence_kit.sources.visible import first_few, visible
 
     held = {source.source_id for source in store.snapshot().sources}
     ids = store.import_documents(reading.documents, once=not again)
-    added, there = _told_apart(ids, reading.documents, held)
+    added, there = told_apart(ids, reading.documents, held)
     record = {
         "sources": [
             {
@@ -118,8 +117,7 @@ def _import_documents(store: ExperimentStore, reading: Reading, again: bool, as_
         f"  {name}  {visible(document.title)}  {visible(document.source_id)}" for name, document in added
     ]
     if there:
-        pairs = first_few([f"{visible(document.source_id)} 即 {name}" for name, document in there])
-        lines.append(f"正文已经在实验里、没有再导入的 {len(there)} 篇：{pairs}。要照样导入，加上 --again。")
+        lines.append(f"{already_there(there)}要照样导入，加上 --again。")
     note_reading(reading)
     blank = [name for name, document in added if not document.text[document.body_start :].strip()]
     if blank:
@@ -127,33 +125,21 @@ def _import_documents(store: ExperimentStore, reading: Reading, again: bool, as_
     emit_result(as_json, record, [*lines, *show_left_out(reading)])
 
 
-def _told_apart(
-    ids: Sequence[str], given: Iterable[Item], held: Iterable[str]
-) -> tuple[list[tuple[str, Item]], list[tuple[str, Item]]]:
-    """Return what was given with its ids: what is new, and what was held or came before under that id."""
-    seen = set(held)
-    added: list[tuple[str, Item]] = []
-    there: list[tuple[str, Item]] = []
-    for name, item in zip(ids, given, strict=True):
-        (there if name in seen else added).append((name, item))
-        seen.add(name)
-    return added, there
-
-
 def _import_squad(store: ExperimentStore, file: str, again: bool, as_json: bool) -> None:
-    from evidence_kit.commands.decodings import first_few
+    from evidence_kit.experiments.importing import told_apart
     from evidence_kit.formats.squad import parse_squad
     from evidence_kit.formats.squad_experiment import squad_documents, squad_judgments
+    from evidence_kit.sources.visible import first_few
 
     squad = parse_squad(read_bytes(file), file)
     judged = squad_judgments(squad)
     before = store.snapshot()
     documents = [replace(document, origin=Path(file).name) for document in squad_documents(squad)]
     sources, questions = store.import_judged(documents, judged, once=not again)
-    paragraphs, old_paragraphs = _told_apart(
+    paragraphs, old_paragraphs = told_apart(
         sources, squad.paragraphs, (source.source_id for source in before.sources)
     )
-    asked, old_questions = _told_apart(
+    asked, old_questions = told_apart(
         questions, zip(squad.questions, judged, strict=True), (each.question_id for each in before.questions)
     )
     count = sum(len(grades) for _, (_, (_, grades)) in asked)

@@ -11,7 +11,7 @@ import click
 
 from evidence_kit.commands.chinese import ChineseCommand
 from evidence_kit.commands.console import emit
-from evidence_kit.commands.decodings import first_few, read_in_force, reading_options
+from evidence_kit.commands.decodings import read_in_force, reading_options
 from evidence_kit.commands.numbers import WHOLE
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ def show_findings(findings: Findings, reading: Reading, unit: str, *, as_json: b
 
 def show_left_out(reading: Reading) -> list[str]:
     """What was not read and why, the first few files of each kind by name; none where everything was read."""
+    from evidence_kit.sources.visible import first_few
+
     names: dict[str, list[str]] = {}
     for skipped in reading.skipped:
         names.setdefault(skipped.reason, []).append(skipped.file)
@@ -140,9 +142,9 @@ def _lines(findings: Findings, reading: Reading) -> Iterator[str]:
 
 
 def _titled(findings: Findings) -> str:
-    from evidence_kit.sources.visible import visible
+    from evidence_kit.sources.visible import first_few, visible
 
-    return first_few([f"{visible(source_id)}（{visible(title)}）" for source_id, title in findings.titled])
+    return first_few([f"{visible(found.source_id)}（{visible(found.title)}）" for found in findings.titled])
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:

@@ -27,7 +27,7 @@ from evidence_kit.experiments.run import (
 )
 from evidence_kit.measures.intervals import SEED, PairedComparison, Progress
 from evidence_kit.measures.intervals import compare as compare_runs
-from evidence_kit.measures.ranking import Evaluation, Measure, parse_measure
+from evidence_kit.measures.ranking import Evaluation, parse_measure
 from evidence_kit.sources.days import parse_day
 from evidence_kit.sources.store import Standing, standing, validity_body
 from evidence_kit.sources.unicode_rules import unicode_version
@@ -132,7 +132,7 @@ def compare(
     """
     found = found or search(experiment, as_of)
     now = digests(experiment, found.standing)
-    measures = _measures(baseline)
+    measures = [parse_measure(name) for name in means_in_order(baseline)]
     evaluation = evaluate_search(qrels_in_force(experiment, found.standing), found, measures)
     frozen = _evaluation(baseline)
 
@@ -152,11 +152,11 @@ def compare(
     )
 
 
-def _measures(baseline: Baseline) -> list[Measure]:
-    """Return what the baseline measured: what a run of its k measures first, in that order."""
-    found = sorted(map(parse_measure, baseline.means), key=repr)
-    usual = [measure for measure in measures_at(baseline.parameters.k) if measure in found]
-    return [*usual, *(measure for measure in found if measure not in usual)]
+def means_in_order(baseline: Baseline) -> dict[str, float | None]:
+    """Return a baseline's means in the order of a run's, which its stored form does not keep; others last."""
+    usual = [repr(measure) for measure in measures_at(baseline.parameters.k)]
+    names = [*(name for name in usual if name in baseline.means), *sorted(baseline.means.keys() - set(usual))]
+    return {name: baseline.means[name] for name in names}
 
 
 def digests(experiment: Experiment, in_force: Standing) -> dict[str, str]:

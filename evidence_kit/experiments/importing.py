@@ -6,8 +6,10 @@ force, that must be the source's too; a second document with the text of one bef
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from evidence_kit.experiments.holding import check_questions_held, check_sources_held
 from evidence_kit.experiments.model import Experiment, ExperimentError, ExperimentSource
@@ -18,8 +20,10 @@ from evidence_kit.sources.documents import Document
 from evidence_kit.sources.store import KIND as SOURCE
 from evidence_kit.sources.store import put_sources, sources_of
 from evidence_kit.sources.validity import Validity
+from evidence_kit.sources.visible import visible
 from evidence_kit.storage.revisions import Changing
 
+Item = TypeVar("Item")
 JudgedQuestion = tuple[str, Mapping[str, int]]  # its text, its grades by the documents' own ids
 
 
@@ -59,14 +63,33 @@ def add_judged(
     return tuple(places.values()), tuple(there or next(following) for there in known)
 
 
+def told_apart(
+    ids: Sequence[str], given: Iterable[Item], held: Iterable[str]
+) -> tuple[list[tuple[str, Item]], list[tuple[str, Item]]]:
+    """Return what was given with its ids: what is new, and what was held or came before under that id."""
+    seen = set(held)
+    added: list[tuple[str, Item]] = []
+    there: list[tuple[str, Item]] = []
+    for name, item in zip(ids, given, strict=True):
+        (there if name in seen else added).append((name, item))
+        seen.add(name)
+    return added, there
+
+
 def _placed(
     change: Changing, documents: Sequence[Document], once: bool
 ) -> tuple[dict[str, str], list[ExperimentSource]]:
     """Return which source each document is, by the documents' own ids, and the sources that are new.
 
+    Raises ExperimentError where two have one id, for then what a judgment or a successor names is not known.
     With `once` a document is the source that has its text already, or the one before it that has; where it
     says when it is in force, that must be the same too.
     """
+    for name, times in Counter(document.source_id for document in documents).items():
+        if times > 1:
+            raise ExperimentError(
+                f"要导入的资料里标识 {visible(name)} 出现了 {times} 次：请改名，或分几次导入。"
+            )
     held: dict[str, list[tuple[Validity, str]]] = {}
     for source in sources_of(change.state()) if once else ():
         held.setdefault(source.text, []).append((source.validity, source.source_id))

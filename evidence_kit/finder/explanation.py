@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -30,9 +30,9 @@ class MatchedTerm:
 
 
 def explain(
-    query: Sequence[str], quote: str, analyzer: Analyzer, weighting: Weighting, statistics: IndexStatistics
+    query: Counter[str], quote: str, analyzer: Analyzer, weighting: Weighting, statistics: IndexStatistics
 ) -> tuple[MatchedTerm, ...]:
-    """Return the terms of `query` that stand in `quote`, by falling share, then by place.
+    """Return the terms of `query`, counted, that stand in `quote`, by falling share, then by place.
 
     A share is the term's part of the sum that the score is, so the shares add up to 1. (The lengths of both
     vectors divide every part of a cosine and leave the shares as they are.)
@@ -41,11 +41,11 @@ def explain(
     emitted = analyzer.terms(quote)
     for term in emitted:
         spans[term.text].append(Span(term.start, term.end))
-    asked = Counter(query)
+    length = sum(query.values())
     parts = {
-        term: _part(count, len(query), len(spans[term]), len(emitted), weighting, statistics, term)
-        for term, count in asked.items()
-        if term in spans
+        term: _part(query[term], length, len(found), len(emitted), weighting, statistics, term)
+        for term, found in spans.items()
+        if term in query
     }
     whole = math.fsum(parts.values())
     ranked = sorted(parts, key=lambda term: (-parts[term], spans[term][0], term))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evidence_kit.finder.errors import FinderError
-from evidence_kit.finder.explanation import MatchedTerm, explain, is_weak
+from evidence_kit.finder.explanation import MatchedTerm, explain, is_single, is_weak
 from evidence_kit.finder.passages import Located, MemoryPassages, Passages
+from evidence_kit.finder.titles import SharingTitle, titles_sharing
 from evidence_kit.index.weighting import METHODS, default_analyzer, parse_weighting
 from evidence_kit.sources.documents import Document
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from evidence_kit.index import Hit, Index
 
 MOST_FINDINGS = 20
+MOST_QUESTION = 10_000  # characters: each of its terms is looked for in every passage that shares one
 _MOST_TITLES = 10_000  # so that finding nothing takes no longer than finding something
 
 CAUTION = (
@@ -24,26 +27,8 @@ CAUTION = (
 )
 
 
-class _Terms:
-    """What rests on matched terms. `weak`: on single East Asian characters only."""
-
-    terms: tuple[MatchedTerm, ...]
-
-    @property
-    def weak(self) -> bool:
-        """Return whether every matched term is a single character."""
-        return is_weak(term.text for term in self.terms)
-
-
 @dataclass(frozen=True)
-class _Match(_Terms):
-    position: int
-    score: float
-    terms: tuple[MatchedTerm, ...]
-
-
-@dataclass(frozen=True)
-class Finding(_Terms):
+class Finding:
     """A passage that shares terms with the question."""
 
     rank: int
@@ -51,14 +36,19 @@ class Finding(_Terms):
     passage: Located
     terms: tuple[MatchedTerm, ...]
 
+    @property
+    def weak(self) -> bool:
+        """Return whether it rests on single East Asian characters only."""
+        return is_weak(term.text for term in self.terms)
+
 
 @dataclass(frozen=True)
 class Findings:
     """What was found for one question, and in what.
 
     `weak_left_out` counts the weak findings that were passed over to fill the list, where this was asked.
-    `titled` are (source id, title) of sources whose titles share terms with the question that are not single
-    characters, where nothing was found: titles are not searched.
+    `titled` are the sources whose titles share terms with the question, where nothing was found: titles are
+    not searched.
     """
 
     query: str
@@ -68,7 +58,7 @@ class Findings:
     passages: int
     findings: tuple[Finding, ...]
     weak_left_out: int
-    titled: tuple[tuple[str, str], ...] = ()
+    titled: tuple[SharingTitle, ...] = ()
 
 
 class Finder:
@@ -93,50 +83,50 @@ class Finder:
     def find(self, query: str, top: int = 5, *, no_weak: bool = False) -> Findings:
         """Return the best `top` findings; with `no_weak` the best that are not weak, ranked from 1 anew.
 
-        A question without a single term finds nothing. Raises FinderError on a blank one, or one that is no
-        Unicode text, and where `top` is not from 1 to 20.
+        A question without a single term finds nothing. Raises FinderError on a blank one, one of more than
+        MOST_QUESTION characters or one that is no Unicode text, and where `top` is not from 1 to 20.
         """
         _check_question(query)
         if isinstance(top, bool) or not isinstance(top, int) or not 1 <= top <= MOST_FINDINGS:
             raise FinderError(f"要显示的条数 {top} 无效：请改为 1 到 {MOST_FINDINGS} 之间的整数。")
-        met = self._meet(query, top, no_weak)
-        kept = [match for match in met if not (no_weak and match.weak)][:top]
-        passed_over = met.index(kept[-1]) + 1 - len(kept) if len(kept) == top else len(met) - len(kept)
-        findings = tuple(
-            Finding(rank, match.score, self._passages.locate(match.position), match.terms)
-            for rank, match in enumerate(kept, 1)
-        )
+        asked = Counter(self._analyzer.texts(query))
+        kept, passed_over = self._best(query, asked, top, no_weak) if asked else ([], 0)
+        findings = tuple(self._finding(rank, asked, hit) for rank, hit in enumerate(kept, 1))
         return Findings(
             query, self._method, self._analyzer.name, self._passages.sources, len(self._passages), findings,
             passed_over, () if findings else tuple(self._titled(query)),
         )  # fmt: skip
 
-    def _titled(self, query: str) -> Iterator[tuple[str, str]]:
-        asked = set(self._analyzer.texts(query))
-        if self._passages.sources <= _MOST_TITLES:
-            for source_id, title in self._passages.titles():
-                if not is_weak(asked & set(self._analyzer.texts(title))):
-                    yield source_id, title
+    def _titled(self, query: str) -> Iterable[SharingTitle]:
+        if self._passages.sources > _MOST_TITLES:
+            return ()
+        return titles_sharing(query, self._passages.titles(), self._analyzer)
 
-    def _meet(self, query: str, top: int, no_weak: bool) -> list[_Match]:
-        """Return the best matches: `top` of them, or with `no_weak` so many that `top` are not weak."""
-        asked = self._analyzer.texts(query)
-        met: list[_Match] = []
-        depth = top
-        while asked:
+    def _best(self, query: str, asked: Counter[str], top: int, no_weak: bool) -> tuple[list[Hit], int]:
+        """Return the best `top` hits, and with `no_weak` how many weak ones were passed over for them."""
+        if not no_weak:
+            return self._index.search(query, top), 0
+        strong = {term for term in asked if not is_single(term)}
+        kept: list[Hit] = []
+        seen, depth = 0, top
+        while True:
             hits = self._index.search(query, depth)
-            met.extend(self._match(asked, hit) for hit in hits[len(met) :])
-            enough = sum(not match.weak for match in met) >= top
-            if enough or not no_weak or len(hits) < depth:
-                break
+            for hit in hits[seen:]:
+                seen += 1
+                # Without the terms' places: there may be very many weak ones.
+                if not strong.isdisjoint(self._analyzer.texts(self._passages.text(hit.position))):
+                    kept.append(hit)
+                if len(kept) == top:
+                    return kept, seen - top
+            if len(hits) < depth:
+                return kept, seen - len(kept)
             depth *= 4
-        return met
 
-    def _match(self, asked: Sequence[str], hit: Hit) -> _Match:
+    def _finding(self, rank: int, asked: Counter[str], hit: Hit) -> Finding:
         quote = self._passages.text(hit.position)
         weighting = parse_weighting(self._method)
         terms = explain(asked, quote, self._analyzer, weighting, self._index.statistics)
-        return _Match(hit.position, hit.score, terms)
+        return Finding(rank, hit.score, self._passages.locate(hit.position), terms)
 
 
 def check_method(method: str) -> str:
@@ -154,3 +144,5 @@ def _check_question(query: str) -> None:
         raise FinderError(f"问题的第 {where} 个字符不是合法的 Unicode 文本：请改正后重试。") from None
     if not query.strip():
         raise FinderError("问题是空的：请写出要找的字词。")
+    if len(query) > MOST_QUESTION:
+        raise FinderError(f"问题有 {len(query)} 个字符，最多 {MOST_QUESTION} 个：请只写要找的字词。")

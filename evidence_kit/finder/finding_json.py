@@ -46,7 +46,7 @@ def findings_to_json(
 
 
 def _titled(findings: Findings) -> list[dict[str, str]]:
-    return [{"source_id": source_id, "title": title} for source_id, title in findings.titled]
+    return [{"source_id": found.source_id, "title": found.title} for found in findings.titled]
 
 
 def _finding(finding: Finding, unit: str) -> dict[str, object]:

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from evidence_kit.experiments.baseline import Comparison
 from evidence_kit.formats.notes import missing_words, named
-from evidence_kit.formats.words import CONDITION_WORDS
+from evidence_kit.formats.words import CONDITION_WORDS, PARAMETER_WORDS
 from evidence_kit.measures.intervals import LEAST_FOR_INTERVAL, PairedComparison
 
 
 def conditions_compared(made: Comparison) -> Iterator[str]:
     """Yield which conditions differ, and whether a difference can come from the parameters alone."""
-    changes = {name: f"{name} {before} → {after}" for name, (before, after) in made.parameters.items()}
+    changes = {
+        name: f"{PARAMETER_WORDS[name]} {before} → {after}"
+        for name, (before, after) in made.parameters.items()
+    }
     acting = "，".join(said for name, said in changes.items() if name not in made.idle)
     idle = "，".join(changes[name] for name in made.idle)
     if not made.differing:

@@ -1,4 +1,6 @@
-"""What is said wherever a run's means leave the program: what they rest on, and what they leave out."""
+"""What is said wherever a run's means leave the program: what they rest on, and what they leave out. What an
+import left out is said here, too.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ from dataclasses import asdict
 
 from evidence_kit.experiments.model import Gaps, Run
 from evidence_kit.formats.words import WHY_UNDEFINED
+from evidence_kit.sources.documents import Document
+from evidence_kit.sources.visible import first_few, visible
 
 _NAMED = 20
 
@@ -42,6 +46,12 @@ def omissions(run: Run | Gaps) -> Iterator[str]:
 def missing_words(missing: Sequence[str]) -> str:
     """Return which questions have no hit, and what that scores."""
     return f"没有命中的问题 {len(missing)} 个，其中有相关判断的按 0 分计：{named(missing)}"
+
+
+def already_there(found: Sequence[tuple[str, Document]]) -> str:
+    """Return which documents an import left out, from (the source that has the text, the document)."""
+    pairs = first_few([f"{visible(document.source_id)} 即 {visible(name)}" for name, document in found])
+    return f"正文已经在实验里、没有再导入的 {len(found)} 篇：{pairs}。"
 
 
 def named(names: Sequence[str]) -> str:

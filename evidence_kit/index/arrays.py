@@ -33,7 +33,7 @@ else:
 class Limits:
     """Where the layout changes form. Tests lower them; an index stores the two it was built with."""
 
-    window_bits: int = 16  # at most 16: `low` has 16 bits
+    window_bits: int = 14  # at most 16: `low` has 16 bits
     dense_min: int = 256
     packed_bits: int = 32  # an index of 2**(packed_bits - 8) passages or more packs postings in 64 bits
     symbol_bits: int = 16  # 2**symbol_bits symbols or more are numbered in 32 bits

@@ -22,7 +22,7 @@ def build_arrays_plainly(
 ) -> IndexArrays:
     """Return the arrays of an index of `texts`, equal to those of `build_arrays`."""
     limits = limits or Limits()
-    order = inner_order(texts)
+    order = inner_order(np.array([len(text) for text in texts], np.int64))
     runs = [splitter.runs(texts[position]) for position in order]
     names, symbol_of = _symbols(runs, splitter)
     counts = [_grams(passage, splitter.sizes, symbol_of) for passage in runs]
@@ -32,7 +32,7 @@ def build_arrays_plainly(
             lists[gram].append((inner, tf))
     grams = sorted(lists, key=lambda gram: (len(gram), gram))
     length = np.array([sum(passage.values()) for passage in counts], np.uint32)
-    df = np.array([len(lists[gram]) for gram in grams], np.int64)
+    df = np.unique(np.array([len(lists[gram]) for gram in grams], np.int64))
     counted = statistics(df, len(texts), weighting)
     norms = np.empty(0)
     if isinstance(weighting, Cosine):

@@ -10,9 +10,8 @@ from evidence_kit.index.arrays import Array, Symbols
 from evidence_kit.index.splitting import Splitter
 
 
-def inner_order(texts: Sequence[str]) -> Array:
+def inner_order(sizes: Array) -> Array:
     """Return the positions from the shortest text to the longest, ties in the order given: uint32 [N]."""
-    sizes: Array = np.fromiter(map(len, texts), np.int64, len(texts))
     if sizes.max() < 1 << 16:
         sizes = sizes.astype(np.uint16)  # sorted by radix
     return np.argsort(sizes, kind="stable").astype(np.uint32)

@@ -134,8 +134,10 @@ class WordSplitter:
         return self._classes[char]
 
     def _classified(self, char: str) -> CharClass:
-        if any(first <= ord(char) <= last for first, last in _PLAIN_EAST_ASIAN):
-            return CharClass("char", char)
+        point = ord(char)
+        for first, last in _PLAIN_EAST_ASIAN:
+            if first <= point <= last:
+                return CharClass("char", char)
         lower = char.lower()
         category = unicodedata.category(lower[0])
         if char in _LOWERED_BY_CONTEXT or category[0] == "M" or unicodedata.normalize("NFC", char) != char:

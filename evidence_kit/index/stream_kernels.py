@@ -9,18 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from evidence_kit.index.compiled import kernel
+from evidence_kit.index.compiled import kernel, loop
 
 Array = Any
 
 WORD = 1 << 31  # marks a word in `table`, and a word not yet numbered in a stream
 
 
-@kernel
+@loop
+def place_codes(joined: Array, sizes: Array, place: Array, codes: Array, present: Array) -> None:
+    """Copy the code points of joined texts to each one's place in `codes`, and note which there are."""
+    i = 0
+    for text in range(sizes.size):
+        for at in range(place[text], place[text] + sizes[text]):
+            codes[at] = joined[i]
+            present[joined[i]] = True
+            i += 1
+
+
+@loop
 def write_stream(
     codes: Array,  # uint32 code points of all texts, one after the other
     begin: Array,  # int64 [N+1] where each text begins in `codes`
-    order: Array,  # uint32 [N] which text comes first, second, ...
     table: Array,  # uint32 [0x110000] symbol of a code point, WORD | its lowercase form, or 0
     bridges: bool,
     hard_begin: Array,  # int64 [N+1] the ready stream of a hard text in `hard`; empty for the others
@@ -33,9 +43,8 @@ def write_stream(
     """Write the passages as streams of symbols; returns the number of words met."""
     out = 0
     met = 0
-    for inner in range(order.size):
-        text = order[inner]
-        starts[inner] = out
+    for text in range(begin.size - 1):
+        starts[text] = out
         if hard_begin[text] < hard_begin[text + 1]:
             for i in range(hard_begin[text], hard_begin[text + 1]):
                 stream[out] = hard[i]
@@ -49,7 +58,7 @@ def write_stream(
                 first = i
                 while i < end and table[codes[i]] & np.uint32(WORD):
                     i += 1
-                if out > starts[inner] and stream[out - 1] != 0:
+                if out > starts[text] and stream[out - 1] != 0:
                     stream[out] = 0
                     out += 1
                 stream[out] = np.uint32(WORD + words_before + met)
@@ -62,11 +71,11 @@ def write_stream(
             if symbol != 0:
                 stream[out] = symbol
                 out += 1
-            elif not bridges and out > starts[inner] and stream[out - 1] != 0:
+            elif not bridges and out > starts[text] and stream[out - 1] != 0:
                 stream[out] = 0
                 out += 1
             i += 1
-    starts[order.size] = out
+    starts[begin.size - 1] = out
     return met
 
 

@@ -14,6 +14,7 @@ from evidence_kit.index.naming import inner_order, is_char, name_symbols
 from evidence_kit.index.splitting import CharClass, Splitter
 
 CODE_POINTS = 0x110000
+TOGETHER = 2048  # texts joined at once
 
 
 class Stream(NamedTuple):
@@ -27,14 +28,14 @@ class Stream(NamedTuple):
 
 def read_stream(texts: Sequence[str], splitter: Splitter) -> Stream:
     """Return the stream of `texts`."""
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    sizes: Array = np.fromiter(map(len, texts), np.int64, len(texts))
+    order = inner_order(sizes)
     begin = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=begin[1:])
-    present = np.zeros(CODE_POINTS, np.bool_)
-    present[codes] = True
+    np.cumsum(sizes[order], out=begin[1:])
+    codes, present = _code_points(texts, sizes, order, begin)
     classes = {char: splitter.classify(char) for char in map(chr, np.flatnonzero(present))}
     hard_chars = [char for char, (kind, _) in classes.items() if kind == "hard"]
-    hard = _hard_texts(texts, codes, begin, hard_chars, splitter)
+    hard = _hard_texts(texts, codes, order, begin, hard_chars, splitter)
     if hard:
         present = _present_elsewhere(codes, begin, list(hard))
         classes = {char: value for char, value in classes.items() if present[ord(char)]}
@@ -46,20 +47,35 @@ def read_stream(texts: Sequence[str], splitter: Splitter) -> Stream:
     symbol_of = {char: number for number, char in enumerate(chars, 1)}
     hard_words, hard_begin, ready = _hard_streams(hard, symbol_of, len(texts))
     table = _table(classes, symbol_of)
-    order = inner_order(texts)
-    # A word takes three places, its own and a 0 on either side; where there are no words, one a character.
-    symbols = np.empty((1 if splitter.bridges else 3) * codes.size + ready.size, np.uint32)
+    # A word takes three places, its own and a 0 on either side. Where there are no words, a character takes
+    # one at most: then symbols are written over the code points that were read, and no new memory is touched.
+    is_over = splitter.bridges and not hard
+    symbols = (
+        codes if is_over else np.empty((1 if splitter.bridges else 3) * codes.size + ready.size, np.uint32)
+    )
     starts = np.empty(len(texts) + 1, np.int64)
     words = np.empty((1 if splitter.bridges else codes.size, 2), np.int64)
     met = kernels.write_stream(
-        codes, begin, order, table, splitter.bridges, hard_begin, ready, len(hard_words), symbols, starts,
-        words,
-    )  # fmt: skip
+        codes, begin, table, splitter.bridges, hard_begin, ready, len(hard_words), symbols, starts, words
+    )
     symbols = symbols[: starts[-1]]
     names, numbers = _name_words(codes, table, words[:met], hard_words)
     if numbers.size:
         kernels.name_words(symbols, numbers + np.uint32(len(chars) + 1))
     return Stream(symbols, starts, order, name_symbols(chars, names))
+
+
+def _code_points(texts: Sequence[str], sizes: Array, order: Array, begin: Array) -> tuple[Array, Array]:
+    """Return (all code points in inner order: uint32, whether each one occurs: bool [0x110000])."""
+    codes = np.empty(int(begin[-1]), np.uint32)
+    present = np.zeros(CODE_POINTS, np.bool_)
+    place = np.empty(len(texts), np.int64)
+    place[order] = begin[:-1]
+    for first in range(0, len(texts), TOGETHER):  # few enough that what they are joined in stays near
+        part = slice(first, first + TOGETHER)
+        joined = "".join(texts[part]).encode("utf-32-le", "surrogatepass")
+        kernels.place_codes(np.frombuffer(joined, np.uint32), sizes[part], place[part], codes, present)
+    return codes, present
 
 
 def _table(classes: dict[str, CharClass], symbol_of: dict[str, int]) -> Array:
@@ -74,23 +90,23 @@ def _table(classes: dict[str, CharClass], symbol_of: dict[str, int]) -> Array:
 
 
 def _hard_texts(
-    texts: Sequence[str], codes: Array, begin: Array, chars: Sequence[str], splitter: Splitter
+    texts: Sequence[str], codes: Array, order: Array, begin: Array, chars: Sequence[str], splitter: Splitter
 ) -> dict[int, list[list[str]]]:
-    """Return position -> runs of the texts with a hard character."""
+    """Return inner number -> runs of the texts with a hard character."""
     if not chars:
         return {}
     wanted = np.zeros(CODE_POINTS, np.bool_)
     wanted[[ord(char) for char in chars]] = True
     places = np.flatnonzero(wanted[codes])
-    positions = np.unique(np.searchsorted(begin, places, side="right") - 1)
-    return {int(position): splitter.runs(texts[position]) for position in positions}
+    numbers = np.unique(np.searchsorted(begin, places, side="right") - 1)
+    return {int(number): splitter.runs(texts[order[number]]) for number in numbers}
 
 
 def _present_elsewhere(codes: Array, begin: Array, hard: list[int]) -> Array:
     """Return which code points stand in texts that are not hard."""
     easy = np.ones(codes.size, np.bool_)
-    for position in hard:
-        easy[begin[position] : begin[position + 1]] = False
+    for text in hard:
+        easy[begin[text] : begin[text + 1]] = False
     present = np.zeros(CODE_POINTS, np.bool_)
     present[codes[easy]] = True
     return present
@@ -103,7 +119,7 @@ def _hard_streams(
     words: list[str] = []
     stream: list[int] = []
     sizes = np.zeros(passages + 1, np.int64)
-    for position, runs in sorted(hard.items()):
+    for text, runs in sorted(hard.items()):
         before = len(stream)
         for run in runs or [[]]:
             for piece in run:
@@ -113,7 +129,7 @@ def _hard_streams(
                     words.append(piece)
                 stream.append(symbol)
             stream.append(0)
-        sizes[position + 1] = len(stream) - before
+        sizes[text + 1] = len(stream) - before
     return words, np.cumsum(sizes), np.array(stream, np.uint32)
 
 

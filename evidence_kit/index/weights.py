@@ -6,22 +6,14 @@ import math
 
 import numpy as np
 
-from evidence_kit.index.arrays import Array, Float64s, Passages, Postings, Statistics
+from evidence_kit.index.arrays import Array, Float64s, Passages, Statistics
 from evidence_kit.index.weighting import Bm25, Cosine, Weighting
 
 
-def document_frequencies(postings: Postings) -> Array:
-    """Return the number of passages of each term: int64 [V]."""
-    df = np.diff(postings.start).astype(np.int64)
-    df[postings.dense_terms] = postings.dense_start[:, -1].astype(np.int64) - postings.dense_start[:, 0]
-    return df
-
-
 def statistics(df: Array, passages: int, weighting: Weighting) -> Statistics:
-    """Return the idf of every document frequency that occurs."""
-    values = np.flatnonzero(np.bincount(df))
-    idf = np.array([weighting.idf(passages, int(value)) for value in values], np.float64)
-    return Statistics(values.astype(np.uint32), idf)
+    """Return the idf of every document frequency that occurs; `df` has them sorted, each once."""
+    idf = np.array([weighting.idf(passages, int(value)) for value in df], np.float64)
+    return Statistics(df.astype(np.uint32), idf)
 
 
 def log_weights(size: int, heavy_tf: Array) -> tuple[Float64s, Float64s]:

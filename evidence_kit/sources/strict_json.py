@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,12 +33,12 @@ _ADVICE = {
 
 class JsonInputError(EvidenceError):
     """A file is not JSON in the strict sense, or not of the expected shape; `code` names the problem in
-    English.
+    English, `detail` says it in Chinese, the path of the field first where there is one.
     """
 
     def __init__(self, name: str, code: str, detail: str) -> None:
         super().__init__(f"{name} 无法读取 [{code}]：{detail}；请重新导出该文件。")
-        self.code = code
+        self.code, self.detail = code, detail
 
 
 def parse_json(data: bytes, name: str) -> object:
@@ -78,8 +78,7 @@ def _load(text: str, name: str, found: dict[str, str]) -> object:
     def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(pairs)
         if len(record) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for index, key in enumerate(keys) if key in keys[:index])
+            twice = first_repeat(key for key, _ in pairs)
             found.setdefault("duplicate_key", f"{_ADVICE['duplicate_key']} {twice!r}")
         return record
 
@@ -100,6 +99,16 @@ def _load(text: str, name: str, found: dict[str, str]) -> object:
         where = f"第 {error.lineno} 行第 {error.colno} 列"
         raise JsonInputError(name, "invalid_json", f"{where}{_ADVICE['invalid_json']}") from None
     return value
+
+
+def first_repeat(keys: Iterable[str]) -> str | None:
+    """Return the first key that stood before, None where each is there once; in one pass, however many."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
 
 
 def _is_hopelessly_deep(text: str) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+_FEW = 5
 
 # Controls, surrogates, line and paragraph separators, private and noncharacters, and format characters
 # (among them the bidi controls and the invisible tags) but for the two joiners that scripts and emoji need.
@@ -30,6 +33,12 @@ def visible_json(text: str) -> str:
     The line breaks and blanks between its tokens stay; `verifiers/verify_bundle.mjs` prints by the same rule.
     """
     return _IN_JSON.sub(_escape_units, text)
+
+
+def first_few(shown: Sequence[str]) -> str:
+    """Return the first few of what is shown in a row, and how many there are where that is not all."""
+    row = "、".join(shown[:_FEW])
+    return f"{row} …等 {len(shown)} 个" if len(shown) > _FEW else row
 
 
 def is_hidden(char: str) -> bool:

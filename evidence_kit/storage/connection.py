@@ -181,7 +181,7 @@ def _explanation(path: Path, error: sqlite3.DatabaseError) -> StorageError | Dam
     }
     for words, reason in reasons.items():
         if words in said:
-            return StorageError(f"{path} {reason}")
+            return StorageError(f"{path} {reason}", http_status=507 if words == "full" else 503)
     return StorageError(f"{path} 无法使用（{said}）：请检查文件和磁盘。")
 
 

@@ -19,6 +19,7 @@ from evidence_kit.storage.errors import StaleError as StaleError
 from evidence_kit.storage.table import Body as Body
 from evidence_kit.storage.table import Change as Change
 from evidence_kit.storage.table import Revision as Revision
+from evidence_kit.storage.table import Turns as Turns
 from evidence_kit.storage.table import body_text, instant_text
 
 Clock = Callable[[], datetime]
@@ -80,11 +81,18 @@ class Revisions:
         with self._database.reading() as connection:
             return table.history(connection)
 
-    def last_change(self) -> Change | None:
-        """Return the last change, None where there is none."""
+    def last_change(self, known: Change | None = None) -> Change | None:
+        """Return the last change, None where there is none: the one `known`, if that is still the last."""
         with self._database.reading() as connection:
             (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
+            if known is not None and known.number == last:
+                return known
             return next(iter(table.history(connection, last)), None)
+
+    def turns(self) -> Turns:
+        """Return whether there is anything to undo, and to redo."""
+        with self._database.reading() as connection:
+            return table.turns(connection)
 
     def undo(self, *, expected: int | None = None) -> Change:
         """Take back the last change that stands, by a change of its own, and return that.

@@ -42,19 +42,29 @@ class Change:
     records: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class Turns:
+    """Whether an undo, and a redo, would find a change."""
+
+    undo: bool
+    redo: bool
+
+
 def instant_text(instant: datetime) -> str:
     """Return an instant as it is stored: texts of this form are in the order of time.
 
     Raises StorageError on an instant without a time zone, or of no year from 1 to 9999 in UTC.
     """
     if instant.utcoffset() is None:
-        raise StorageError(f"时刻 {instant.isoformat()} 没有时区：请写明，例如 2026-11-30T12:00:00+08:00。")
+        raise StorageError(
+            f"时刻 {instant.isoformat()} 没有时区：请写明，例如 2026-11-30T12:00:00+08:00。", http_status=400
+        )
     try:
         # Not strftime, whose %Y writes the year 999 as three digits: that text would stand after 2026.
         utc = instant.astimezone(timezone.utc).replace(tzinfo=None)
     except OverflowError:
         raise StorageError(
-            f"时刻 {instant.isoformat()} 换算到 UTC 后超出 1 至 9999 年：请换一个时刻。"
+            f"时刻 {instant.isoformat()} 换算到 UTC 后超出 1 至 9999 年：请换一个时刻。", http_status=400
         ) from None
     return utc.isoformat(timespec="microseconds") + "Z"
 
@@ -128,10 +138,10 @@ def stale(connection: sqlite3.Connection, kind: str, record_id: str) -> StaleErr
     """Return the error that says which change a record was last written by."""
     current = latest(connection, kind, record_id)
     if current is None:
-        return StaleError(record_id, 0, "没有这条记录", "")
+        return StaleError(0, "没有这条记录", "")
     query = "SELECT label, recorded_at FROM change WHERE number = ?"
     label, recorded_at = connection.execute(query, (current.change,)).fetchone()
-    return StaleError(record_id, current.number, label, recorded_at)
+    return StaleError(current.number, label, recorded_at)
 
 
 def refuse_newer(connection: sqlite3.Connection, number: int) -> None:
@@ -141,7 +151,7 @@ def refuse_newer(connection: sqlite3.Connection, number: int) -> None:
         " ORDER BY revision.number DESC LIMIT 1"
     ).fetchone()
     if row is not None and row[0] != number:
-        raise StaleError("实验", *row)
+        raise StaleError(*row)
 
 
 def history(connection: sqlite3.Connection, first: int = 1) -> tuple[Change, ...]:
@@ -181,6 +191,18 @@ def stacks(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
             done.append(number)
             undone.clear()
     return done, undone
+
+
+def turns(connection: sqlite3.Connection) -> Turns:
+    """Return what can be turned.
+
+    Most changes, judgments above all, end what could be redone: then the ones before are not gone through.
+    """
+    query = "SELECT undoable, undoes, redoes FROM change ORDER BY number DESC LIMIT 1"
+    if connection.execute(query).fetchone() == (True, None, None):
+        return Turns(undo=True, redo=False)
+    done, undone = stacks(connection)
+    return Turns(bool(done), bool(undone))
 
 
 def effects(connection: sqlite3.Connection, change: int) -> list[tuple[str, str, str | None, str | None]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -10,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from evidence_kit.anchors.anchor import Anchor
 from evidence_kit.anchors.anchor_json import anchor_of, resolution_to_json
 from evidence_kit.anchors.bundle import parse_bundle
 from evidence_kit.anchors.bundle_check import report_to_json, verify_bundle
@@ -22,10 +25,16 @@ from evidence_kit.finder.units import code_unit
 from evidence_kit.index.weighting import METHODS
 from evidence_kit.measures.ranking import Evaluation, evaluate, parse_measure
 from evidence_kit.sources.documents import Document
-from evidence_kit.sources.given import documents_given
+from evidence_kit.sources.given import MOST_CHARACTERS, documents_given
 from evidence_kit.sources.strict_json import Fields, JsonInputError, parse_json
 from evidence_kit.sources.visible import visible
-from evidence_kit.web.examples import BODY, RequestError, description, reason_of
+from evidence_kit.web.examples import BODY, RequestError, description
+
+MOST_HASHED = 200_000_000  # characters
+MOST_VALUES = 50_000  # questions times measures: each is a value of the answer
+MOST_ROWS = 2_000_000  # grades and scores times measures: each measure looks at all of them
+
+_HEAVY = ThreadPoolExecutor(2, thread_name_prefix="evidence-api")
 
 Value = TypeVar("Value")
 
@@ -38,6 +47,11 @@ class MediaTypeError(EvidenceError):
             "请求头 Content-Type 不对：内容是 JSON，请写明。例：Content-Type: application/json",
             http_status=415,
         )
+
+
+async def _heavily(work: Callable[[], Value]) -> Value:
+    """Return what work gives that may take seconds. A few at a time: pages have threads of their own."""
+    return await get_running_loop().run_in_executor(_HEAVY, work)
 
 
 async def ask(request: Request) -> Response:
@@ -69,34 +83,50 @@ async def find(request: Request) -> Response:
         with fields.within("query"):
             return findings_to_json(finder.find(query, top, no_weak=no_weak), unit, {})
 
-    return _json(await run_in_threadpool(run))
+    return _json(await _heavily(run))
 
 
 def _documents(given: list[object]) -> tuple[Document, ...]:
     try:
         return documents_given(given, "资料")
     except JsonInputError as error:  # its path begins at the array
-        raise JsonInputError(BODY, error.code, f"sources{reason_of(error)}") from None
+        raise JsonInputError(BODY, error.code, f"sources{error.detail}") from None
 
 
 async def resolve_anchor(request: Request) -> Response:
     """Return where a receipt's quote stands in a text."""
     fields = await _fields(request, "anchor", "text")
-    anchor = anchor_of(fields.record("anchor"))
     text = fields.string("text") if fields.has("text") else None
-    return _json(await run_in_threadpool(lambda: resolution_to_json(resolve(anchor, text))))
+    if text is not None and len(text) > MOST_CHARACTERS:
+        raise fields.wrong("text", f"有 {len(text)} 个字符，最多 {MOST_CHARACTERS} 个")
+
+    def run() -> str:
+        anchor = anchor_of(fields.record("anchor"))
+        if text is not None and hashing(anchor, text) > MOST_HASHED:
+            what = f"没有原话，只有摘要，要逐处计算的字符超过 {MOST_HASHED} 个：请给出原话，或更短的原文"
+            raise fields.wrong("anchor", what)
+        return resolution_to_json(resolve(anchor, text))
+
+    return _json(await _heavily(run))
+
+
+def hashing(anchor: Anchor, text: str) -> int:
+    """Return how many characters may have to be hashed to find what is known by its digest alone."""
+    kept = (anchor.quote, anchor.before, anchor.after)
+    digests = [piece.length for piece in kept if piece.text is None]
+    return max(((len(text) - length + 1) * length for length in digests if length <= len(text)), default=0)
 
 
 async def verify(request: Request) -> Response:
     """Return the check of a bundle; failures are a result, not an error."""
-    bundle = parse_bundle(await _body(request), BODY)
-    return _json(await run_in_threadpool(lambda: report_to_json(verify_bundle(bundle))))
+    body = await _body(request)
+    return _json(await _heavily(lambda: report_to_json(verify_bundle(parse_bundle(body, BODY)))))
 
 
 async def measure(request: Request) -> Response:
     """Return what a run is worth against judgments; an undefined measure is null."""
     fields = await _fields(request, "qrels", "run", "measures")
-    evaluation = await run_in_threadpool(_measured, fields)
+    evaluation = await _heavily(lambda: _measured(fields))
     return JSONResponse(
         {
             "questions": evaluation.questions,
@@ -118,6 +148,10 @@ def _measured(fields: Fields) -> Evaluation:
             measures.append(parse_measure(name))
     if not measures:
         raise fields.wrong("measures", "是空的，应至少有一个指标")
+    rows = sum(map(len, qrels.values())) + sum(map(len, run.values()))
+    for count, most, what in ((len(qrels), MOST_VALUES, "问题数"), (rows, MOST_ROWS, "等级与分数的个数")):
+        if count * len(measures) > most:
+            raise fields.wrong("measures", f"有 {len(measures)} 个，与{what} {count} 的乘积最多 {most}")
     with fields.within("qrels"):  # a grade that is too high; every score is a number by now
         return evaluate(qrels, run, measures)
 
@@ -146,7 +180,7 @@ async def _body(request: Request) -> bytes:
 
 async def _fields(request: Request, *names: str) -> Fields:
     """Return the fields of the body; a name that is not in `names` is an error, since it would do nothing."""
-    value = parse_json(await _body(request), BODY)
+    value = await run_in_threadpool(parse_json, await _body(request), BODY)
     fields = Fields(value, BODY)
     unknown = sorted(set(value) - set(names)) if isinstance(value, dict) else []
     if unknown:

@@ -56,6 +56,7 @@ def create_app(settings: Settings, course: Course | None = None, desk: Desk | No
         },
     )
     app.router.redirect_slashes = False
+    app.state.settings = settings
     app.state.course = Course.load() if course is None else course
     app.state.desk = Desk() if desk is None else desk
     return app

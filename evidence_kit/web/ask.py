@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from evidence_kit.course import Asked, Course, examples
+from evidence_kit.course import ROUTE_WORDS, Asked, Course, examples
 from evidence_kit.errors import EvidenceError
 from evidence_kit.web.errors import expected
 from evidence_kit.web.rendering import render
@@ -36,6 +36,7 @@ def _page(
         question=question,
         columns=columns,
         examples=examples(),
+        routes=ROUTE_WORDS,
         error=expected(error) if error else None,
     )
 

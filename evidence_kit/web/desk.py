@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 import threading
 from collections import OrderedDict
@@ -12,6 +13,7 @@ from pathlib import Path
 from evidence_kit.course import DATA
 from evidence_kit.experiments.baseline import Comparison, baseline_named, compare, freeze
 from evidence_kit.experiments.demo import read_demo
+from evidence_kit.experiments.importing import told_apart
 from evidence_kit.experiments.model import Experiment, Parameters, Question
 from evidence_kit.experiments.prompt import Prompt
 from evidence_kit.experiments.run import (
@@ -29,14 +31,26 @@ from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.measures.intervals import Progress
 from evidence_kit.measures.ranking import Evaluation
 from evidence_kit.reports.exports import Export, prompt_of
-from evidence_kit.sources.documents import Reading
+from evidence_kit.sources.documents import Document, Reading
 from evidence_kit.sources.store import Standing as InForce
 from evidence_kit.sources.store import standing as sources_in_force
+from evidence_kit.storage.revisions import Turns
 from evidence_kit.web.jobs import Job, Jobs
 from evidence_kit.web.past import Past
-from evidence_kit.web.turns import Turns, turns
 
-_KEPT_READINGS = 20
+_KEPT_IMPORTS = 20
+
+
+@dataclass(frozen=True)
+class Import:
+    """What is to be said of an import: the ids of the sources that are new, the documents that were left out
+    with the source that has their text, and what was read.
+    """
+
+    name: str
+    added: tuple[str, ...]
+    there: tuple[tuple[str, Document], ...]
+    reading: Reading
 
 
 @dataclass(frozen=True)
@@ -61,9 +75,8 @@ class Desk:
         self._store = ExperimentStore.open(path) if path is not None else None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._lock = threading.Lock()
-        self._readings: OrderedDict[str, tuple[tuple[str, ...], Reading]] = OrderedDict()
+        self._imports: OrderedDict[str, Import] = OrderedDict()
         self._evaluated: tuple[Experiment, date, Evaluation] | None = None
-        self._turns: tuple[int, Turns] | None = None
 
     @property
     def store(self) -> ExperimentStore:
@@ -93,17 +106,9 @@ class Desk:
         written to it. Raises ExperimentError where there was none yet.
         """
         if past is not None:
-            return Standing(self.store.snapshot(past.known_at, past.change), 0, {}, None)
-        standing = self.store.look()
-        self.turns(standing)  # here, where reading holds up nobody
-        return standing
-
-    def turns(self, standing: Standing) -> Turns:
-        """Return whether there is anything to undo, and to redo."""
-        kept = self._turns
-        if kept is None or kept[0] != standing.last:
-            kept = self._turns = standing.last, turns(standing.change, self.store.history)
-        return kept[1]
+            nothing = Turns(undo=False, redo=False)
+            return Standing(self.store.snapshot(past.known_at, past.change), 0, {}, None, nothing)
+        return self.store.look()
 
     def search(self, standing: Standing, day: date) -> Searching:
         """Return the search of what stands on a day; judging needs no new one. Raises BusyError."""
@@ -177,14 +182,21 @@ class Desk:
             standing.experiment, measured_question(standing.experiment, found, question, evaluation)
         )
 
-    def keep_reading(self, name: str, ids: tuple[str, ...], reading: Reading) -> None:
-        """Keep what is to be said of an import until its page is shown."""
+    def import_reading(self, reading: Reading, *, again: bool) -> Import:
+        """Import what was read, what has the text of a source already only with `again`; the name of what is
+        returned finds it for some time.
+        """
+        held = [source.source_id for source in self.store.look().experiment.sources]
+        ids = self.store.import_documents(reading.documents, once=not again)
+        added, there = told_apart(ids, reading.documents, held)
+        made = Import(secrets.token_hex(6), tuple(name for name, _ in added), tuple(there), reading)
         with self._lock:
-            self._readings[name] = (ids, reading)
-            while len(self._readings) > _KEPT_READINGS:
-                self._readings.popitem(last=False)
+            self._imports[made.name] = made
+            while len(self._imports) > _KEPT_IMPORTS:
+                self._imports.popitem(last=False)
+        return made
 
-    def reading(self, name: str) -> tuple[tuple[str, ...], Reading] | None:
-        """Return what was kept under a name, None where it is there no more."""
+    def imported(self, name: str) -> Import | None:
+        """Return the import of that name, None where it is kept no more."""
         with self._lock:
-            return self._readings.get(name)
+            return self._imports.get(name)

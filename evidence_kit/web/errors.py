@@ -12,7 +12,8 @@ from starlette.responses import JSONResponse, Response
 
 from evidence_kit.errors import EvidenceError
 from evidence_kit.sources.days import parse_instant
-from evidence_kit.storage.errors import StaleError
+from evidence_kit.storage.errors import DamagedDatabaseError, StaleError, StorageError
+from evidence_kit.web.jobs import BusyError
 from evidence_kit.web.rendering import local_time, render
 
 CODES = {
@@ -26,12 +27,19 @@ CODES = {
     415: "unsupported_media_type",
     421: "unknown_host",
     500: "internal_error",
-    503: "busy",
+    503: "storage_unavailable",
+    507: "storage_full",
 }
+BUSY = "busy"  # 503 too, where the file can be used
 _MESSAGES = {
     400: "请求无法理解：请检查后重试。",
     404: "没有这个页面：请检查网址，或从上方的导航进入。",
     405: "这个网址不接受这种请求：请检查请求的方法。",
+}
+_FILE = {
+    500: "实验文件已损坏：请在终端用 evidence experiment 查看，或用导出的完整实验 JSON 重建。",
+    503: "实验文件现在不能用，这次没有写入：请稍后再试；仍不行时，原因在程序的日志里。",
+    507: "磁盘空间不足，这次没有写入：请腾出空间后再试。",
 }
 
 _log = logging.getLogger("evidence_kit.web")
@@ -39,15 +47,21 @@ _log = logging.getLogger("evidence_kit.web")
 
 @dataclass(frozen=True)
 class WebError:
-    """An error as it is shown; `error_id` finds an unexpected one in the server's log."""
+    """An error as it is shown; `error_id` finds an unexpected one in the server's log.
+
+    `busy` tells a 503 of too much work from one of the file.
+    """
 
     status: int
     message: str
     error_id: str | None = None
+    busy: bool = False
 
     @property
     def code(self) -> str:
         """Return the status in one English word."""
+        if self.busy:
+            return BUSY
         return CODES.get(self.status, "bad_input" if self.status < 500 else "internal_error")
 
     def record(self) -> dict[str, object]:
@@ -57,16 +71,16 @@ class WebError:
 
 
 def expected(error: EvidenceError) -> WebError:
-    """Return an error that a user can cause, with its own message."""
-    return WebError(error.http_status, _changed(error) if isinstance(error, StaleError) else error.message)
-
-
-def _changed(error: StaleError) -> str:
-    """Return what was changed, and when on the reader's clock; the store itself knows ids and UTC alone."""
-    change = f"「{error.label}」"
-    if error.recorded_at:
-        change = f"{local_time(parse_instant(error.recorded_at))} {change}"
-    return f"这里的内容在您打开之后已被改动（{change}）：这次没有写入；请先看现在的内容再改。"
+    """Return an error that a user can cause, with its own message; what is wrong with the server's file is
+    told without where that lies, which the log has.
+    """
+    message = error.message
+    if isinstance(error, StaleError) and error.recorded_at:  # the store itself knows UTC alone
+        message = error.said(local_time(parse_instant(error.recorded_at)))
+    if isinstance(error, (StorageError, DamagedDatabaseError)) and error.http_status in _FILE:
+        _log.error("the experiment's file: %s", message)
+        message = _FILE[error.http_status]
+    return WebError(error.http_status, message, busy=isinstance(error, BusyError))
 
 
 def unexpected(error: Exception) -> WebError:

@@ -42,6 +42,7 @@ from evidence_kit.web.evaluate_page import (
     part,
     text_of,
 )
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
 from evidence_kit.web.titles import titles_sharing
 
@@ -59,7 +60,7 @@ async def evaluate(request: Request) -> Response:
 
 async def judge(request: Request) -> Response:
     """Write, clear or confirm a judgment, and go back to the question at the next source."""
-    form = await request.form()
+    form = await form_of(request)
     day, number, row = day_of(form), number_of(form, "page", 1), number_of(form, "row", 0)
     question_id, shown_day = text_of(form, "question_id"), kept_day(form, day)
     write = _writer(desk_of(request).store, form, expected_of(request, form))

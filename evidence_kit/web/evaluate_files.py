@@ -24,6 +24,7 @@ from evidence_kit.web.evaluate_page import (
     look_and_search,
     page,
 )
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.past import past_of
 
 
@@ -52,7 +53,7 @@ async def download(request: Request) -> Response:
 
 async def restore(request: Request) -> Response:
     """Let the experiment be exactly what a file holds, as one change."""
-    form = await request.form()
+    form = await form_of(request)
     expected, files = expected_of(request, form), await files_of(form, "file")
     store = desk_of(request).store
 

@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 
 from evidence_kit.web.evaluate_page import FormError, desk_of, text_of
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.jobs import Job
 from evidence_kit.web.rendering import render
 
@@ -22,7 +23,7 @@ async def progress(request: Request) -> Response:
 
 async def cancel(request: Request) -> Response:
     """Wait for a job no more; it ends where nobody else does."""
-    form = await request.form()
+    form = await form_of(request)
     job, ticket, again = _job(request, text_of(form, "job")), text_of(form, "ticket"), text_of(form, "again")
     if not _is_page(request, again):
         again = "/evaluate"

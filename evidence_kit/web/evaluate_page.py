@@ -182,7 +182,7 @@ def page(
         standing=standing,
         experiment=standing.experiment,
         saved=desk_of(request).saved,
-        turns=desk_of(request).turns(standing) if past is None else None,
+        turns=standing.turns if past is None else None,
         day=day,
         past=past,
         kept=past.fields if past else {},

@@ -22,6 +22,7 @@ from evidence_kit.web.evaluate_page import (
     part,
     text_of,
 )
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
 
 QUESTIONS = 100
@@ -31,7 +32,7 @@ async def questions(request: Request) -> Response:
     """Show the questions and the form for new ones; a POST adds one a line."""
     if request.method == "GET":
         return await _questions(request)
-    typed = text_of(await request.form(), "questions")
+    typed = text_of(await form_of(request), "questions")
     lines = [line.strip() for line in typed.split("\n") if line.strip()]
     try:
         if not lines:
@@ -46,7 +47,7 @@ async def question(request: Request) -> Response:
     """Show the form of the question in `id`; a POST saves its text."""
     if request.method == "GET":
         return await _question(request, request.query_params.get("id", ""))
-    form = await request.form()
+    form = await form_of(request)
     question_id, typed, expected = text_of(form, "id"), text_of(form, "text"), expected_of(request, form)
     store = desk_of(request).store
     try:
@@ -58,7 +59,7 @@ async def question(request: Request) -> Response:
 
 async def remove(request: Request) -> Response:
     """Remove a question with its judgments."""
-    form = await request.form()
+    form = await form_of(request)
     question_id, expected = text_of(form, "id"), expected_of(request, form)
     store = desk_of(request).store
     try:

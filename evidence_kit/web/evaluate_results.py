@@ -12,11 +12,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from evidence_kit.errors import EvidenceError
+from evidence_kit.experiments.baseline import means_in_order
 from evidence_kit.experiments.judging import question_named
-from evidence_kit.experiments.model import Baseline, Method, Parameters
+from evidence_kit.experiments.model import Method, Parameters
 from evidence_kit.experiments.parameters import parse_changes
 from evidence_kit.experiments.records import PARAMETERS, THE_ONE
-from evidence_kit.experiments.run import Search, gaps, measures_at
+from evidence_kit.experiments.run import Search, gaps
 from evidence_kit.experiments.standing import Standing
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.comparing import comparison_remarks, conditions_compared, paired_notes
@@ -36,6 +37,7 @@ from evidence_kit.web.evaluate_page import (
     shown_name,
     text_of,
 )
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.past import past_of
 from evidence_kit.web.rendering import address
 
@@ -46,7 +48,7 @@ async def measures(request: Request) -> Response:
     """Show parameters and measures; a POST applies all parameters of the form, or none."""
     if request.method == "GET":
         return await _measures(request, request.query_params)
-    form = await request.form()
+    form = await form_of(request)
     expected, day = expected_of(request, form), day_of(form)
     typed = {name: text_of(form, name) for name in shown_parameters(Parameters())}
     try:
@@ -73,7 +75,7 @@ def shown_parameters(parameters: Parameters) -> dict[str, str]:
 
 async def baselines(request: Request) -> Response:
     """Show the baselines; a POST freezes what stands as a new one, and `job` asks for the end of that."""
-    fields = request.query_params if request.method == "GET" else await request.form()
+    fields = request.query_params if request.method == "GET" else await form_of(request)
     job_id = fields.get("job")
     if request.method == "GET" and not job_id:
         return await _baselines(request, fields)
@@ -114,7 +116,7 @@ async def prompt(request: Request) -> Response:
     """Show the prompt for the question in `q`; a POST sets its budget."""
     if request.method == "GET":
         return await _prompt(request, request.query_params)
-    form = await request.form()
+    form = await form_of(request)
     question_id, expected, day = text_of(form, "q"), expected_of(request, form), day_of(form)
     store, typed = desk_of(request).store, text_of(form, "budget")
     question_named((await look(request)).experiment, question_id)  # before anything is written
@@ -181,13 +183,6 @@ async def _baselines(
         as_of=day,
         means=means_in_order,
     )
-
-
-def means_in_order(frozen: Baseline) -> dict[str, float | None]:
-    """Return a baseline's means in the order of a run's, which its stored form does not keep."""
-    usual = [repr(measure) for measure in measures_at(frozen.parameters.k)]
-    names = [*(name for name in usual if name in frozen.means), *sorted(frozen.means.keys() - set(usual))]
-    return {name: frozen.means[name] for name in names}
 
 
 async def _prompt(request: Request, fields: Mapping[str, object]) -> Response:

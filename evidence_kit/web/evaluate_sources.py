@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,13 +17,16 @@ from evidence_kit.experiments.judging import source_named
 from evidence_kit.experiments.model import ExperimentError, ExperimentSource
 from evidence_kit.experiments.receipts import citable, place_in
 from evidence_kit.experiments.store import ExperimentStore
+from evidence_kit.formats.notes import already_there
 from evidence_kit.sources.days import today
+from evidence_kit.sources.documents import Reading
 from evidence_kit.sources.encodings import NAMES, encoding_title
 from evidence_kit.sources.given import document_typed
 from evidence_kit.sources.readers import SUFFIXES, read_given_files
 from evidence_kit.sources.store import KIND as SOURCE
 from evidence_kit.sources.store import standing as sources_in_force
 from evidence_kit.sources.validity import Validity, parse_validity
+from evidence_kit.web.desk import Import
 from evidence_kit.web.evaluate_page import (
     Refused,
     day_of,
@@ -39,6 +41,7 @@ from evidence_kit.web.evaluate_page import (
     part,
     text_of,
 )
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
 
 SOURCES = 50
@@ -87,36 +90,39 @@ async def sources(request: Request) -> Response:
 
 async def import_files(request: Request) -> Response:
     """Import the files of the form, as one change."""
-    form = await request.form()
+    form = await form_of(request)
     files, encoding = await files_of(form, "files"), text_of(form, "encoding") or None
     desk = desk_of(request)
-    name = secrets.token_hex(6)
 
-    def work() -> None:
+    def work() -> Import:
         if not files:
             raise ExperimentError("没有选择文件：请选择一个或几个文件。")
-        reading = read_given_files(files, encoding)
-        desk.keep_reading(name, desk.store.import_documents(reading.documents), reading)
+        return desk.import_reading(read_given_files(files, encoding), again="again" in form)
 
     try:
-        await run_in_threadpool(work)
+        made = await run_in_threadpool(work)
     except EvidenceError as error:
         return await _sources(request, error=error)
-    return RedirectResponse(address("/evaluate/sources", report=name), 303)
+    return RedirectResponse(address("/evaluate/sources", report=made.name), 303)
 
 
 async def paste(request: Request) -> Response:
     """Add one source of a title and a text."""
-    form = await request.form()
-    typed = Typed(text_of(form, "title"), text_of(form, "text"))
-    store = desk_of(request).store
+    form = await form_of(request)
+    typed, again = Typed(text_of(form, "title"), text_of(form, "text")), "again" in form
+    desk = desk_of(request)
+
+    def work() -> Import:
+        document = replace(document_typed(typed.title, typed.text), source_id="粘贴的文字")
+        return desk.import_reading(Reading((document,), {}), again=again)
+
     try:
-        ids = await run_in_threadpool(
-            lambda: store.import_documents([document_typed(typed.title, typed.text)])
-        )
+        made = await run_in_threadpool(work)
     except EvidenceError as error:
-        return await _sources(request, typed, error)
-    return RedirectResponse(address("/evaluate/source", id=ids[0]), 303)
+        return await _sources(request, typed, error, again=again)
+    if made.there:
+        return RedirectResponse(address("/evaluate/sources", report=made.name), 303)
+    return RedirectResponse(address("/evaluate/source", id=made.added[0]), 303)
 
 
 async def source(request: Request) -> Response:
@@ -142,7 +148,7 @@ async def edit(request: Request) -> Response:
     """Show the form of the source in `id`; a POST saves it."""
     if request.method == "GET":
         return await _edit(request, request.query_params.get("id", ""))
-    form = await request.form()
+    form = await form_of(request)
     source_id, expected = text_of(form, "id"), expected_of(request, form)
     typed = Typed.read(form)
     try:
@@ -187,7 +193,7 @@ def shown_lines(text: str) -> str:
 
 async def remove(request: Request) -> Response:
     """Remove a source with its judgments."""
-    form = await request.form()
+    form = await form_of(request)
     source_id, expected = text_of(form, "id"), expected_of(request, form)
     store = desk_of(request).store
     try:
@@ -198,7 +204,7 @@ async def remove(request: Request) -> Response:
 
 
 async def _sources(
-    request: Request, typed: Typed | None = None, error: EvidenceError | None = None
+    request: Request, typed: Typed | None = None, error: EvidenceError | None = None, *, again: bool = False
 ) -> Response:
     fields = request.query_params
     day, standing = day_of(fields), await look(request)
@@ -207,9 +213,10 @@ async def _sources(
         request, "evaluate_sources.html", standing, day=kept_day(fields, day), as_of=day,
         ids={source.source_id for source in standing.experiment.sources},
         left_out=sources_in_force(standing.experiment.sources, day).left_out,
-        error=error, typed=typed or Typed(), sources=shown, page_number=number, page_count=page_count,
-        report=desk_of(request).reading(fields.get("report", "")), encodings=NAMES, suffixes=SUFFIXES,
-        encoding_title=encoding_title,
+        error=error, typed=typed or Typed(), again=again,
+        sources=shown, page_number=number, page_count=page_count,
+        report=desk_of(request).imported(fields.get("report", "")), encodings=NAMES, suffixes=SUFFIXES,
+        encoding_title=encoding_title, already_there=already_there,
     )  # fmt: skip
 
 

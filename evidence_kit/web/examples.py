@@ -15,8 +15,6 @@ from evidence_kit.sources.visible import visible
 
 BODY = "请求"
 _SHORT = 240  # characters of an example that an error shows
-# What a reader of files says around what is wrong; a body of ours was never exported.
-_FRAME = re.compile(r"\S+ 无法读取 \[\w+\]：(?P<reason>.*)；请重新导出该文件。", re.DOTALL)
 _REASON = 300  # characters; ids in it may be of any length
 
 
@@ -24,17 +22,8 @@ class RequestError(EvidenceError):
     """A body that is not as described; its message ends with an example of what is."""
 
     def __init__(self, operation: str, error: JsonInputError) -> None:
-        reason = reason_of(error)
-        shown = example_at(example(operation), reason if error.code == "bad_shape" else "")
-        super().__init__(f"{BODY}不能用：{visible(reason[:_REASON])}。例：{shown}")
-
-
-def reason_of(error: JsonInputError) -> str:
-    """Return what is wrong, without what a reader of files says around it; it begins with the field's path,
-    such as `anchor.start`, where there is one.
-    """
-    found = _FRAME.fullmatch(error.message)
-    return found["reason"] if found else error.message
+        shown = example_at(example(operation), error.detail if error.code == "bad_shape" else "")
+        super().__init__(f"{BODY}不能用：{visible(error.detail[:_REASON])}。例：{shown}")
 
 
 @lru_cache(maxsize=1)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -16,18 +14,17 @@ from evidence_kit.anchors.bundle import bundle_to_json
 from evidence_kit.errors import EvidenceError
 from evidence_kit.finder.citing import bundle_findings
 from evidence_kit.finder.errors import FinderError
-from evidence_kit.finder.finder import MOST_FINDINGS, Finder, Findings
+from evidence_kit.finder.finder import MOST_FINDINGS, MOST_QUESTION, Findings
 from evidence_kit.finder.placing import place_findings, shining_quotes
 from evidence_kit.index.weighting import METHODS
 from evidence_kit.sources.documents import Document
-from evidence_kit.sources.given import documents_given
+from evidence_kit.web.edited import Edited, Row, edited, rows_of
 from evidence_kit.web.errors import expected
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address, render
 from evidence_kit.web.shelves import FinderOf, Shelf, shelf_named
-from evidence_kit.web.titles import titles_sharing
 
 DEFAULT_TOP = 5
-_SOURCES = "资料"
 
 
 @dataclass(frozen=True)
@@ -60,66 +57,73 @@ async def find(request: Request) -> Response:
 
 async def find_on_shelf(request: Request) -> Response:
     """Show the form over the shelf in `of`, with findings where `q` asks a question."""
-    fields = request.query_params
-    asked = _asked(fields)
+    asked = _asked(request.query_params)
     try:
-        shelf = await _shelf(request, asked)
+        shelf = await _shelf(request, asked.of)
+        if "q" not in request.query_params:
+            return _page(request, asked, shelf)
+        findings = await run_in_threadpool(asked.find, shelf.finder_of)
     except EvidenceError as error:
-        sample = shelf_named("sample", request.app.state.desk)
-        return _page(request, asked, sample, sample.documents, error=error)
-    if "q" not in fields:
-        return _page(request, asked, shelf, shelf.documents)
-    return await _answer(request, asked, shelf, shelf.documents, shelf.finder_of)
+        return await _refused(request, asked, error)
+    return _page(request, asked, shelf, found=(shelf.documents, findings))
 
 
 async def find_in_edited(request: Request) -> Response:
     """Show the findings in the sources of the form; where they are a shelf's, at their own address."""
-    form = await request.form()
-    asked = _asked(form)
-    documents = documents_given(_records(form), _SOURCES)
-    shelf = await _shelf(request, asked)
-    if [_given(d) for d in documents] == [_given(d) for d in shelf.documents]:
-        return RedirectResponse(asked.address, 303)
-    return await _answer(request, asked, shelf, documents, partial(Finder.of, documents))
-
-
-async def _shelf(request: Request, asked: Search) -> Shelf:
-    return await run_in_threadpool(shelf_named, asked.of, request.app.state.desk)
+    form = await form_of(request)
+    asked, rows = _asked(form), rows_of(form)
+    try:
+        shelf = await _shelf(request, asked.of)
+        edit = await run_in_threadpool(edited, rows, shelf)
+        if edit.documents == shelf.documents:
+            return RedirectResponse(asked.address, 303)
+        findings = await run_in_threadpool(asked.find, edit.finder_of)
+    except EvidenceError as error:
+        return await _refused(request, asked, error, rows)
+    return _page(request, asked, shelf, rows, edit, (edit.documents, findings))
 
 
 async def download_bundle(request: Request) -> Response:
     """Send the form's sources and findings as a bundle."""
-    form = await request.form()
-    asked = _asked(form)
-    documents = documents_given(_records(form), _SOURCES)
+    form = await form_of(request)
+    asked, rows = _asked(form), rows_of(form)
 
-    def make() -> str:
-        findings = asked.find(partial(Finder.of, documents))
-        return bundle_to_json(bundle_findings(documents, findings, "utf16"))
+    def make(shelf: Shelf) -> str:
+        edit = edited(rows, shelf)
+        return bundle_to_json(bundle_findings(edit.documents, asked.find(edit.finder_of), "utf16"))
 
-    headers = {"Content-Disposition": 'attachment; filename="evidence-bundle.json"'}
-    return Response(await run_in_threadpool(make), media_type="application/json", headers=headers)
-
-
-async def _answer(
-    request: Request, asked: Search, shelf: Shelf, documents: Sequence[Document], finder_of: FinderOf
-) -> Response:
     try:
-        findings = await run_in_threadpool(asked.find, finder_of)
+        bundle = await run_in_threadpool(make, await _shelf(request, asked.of))
     except EvidenceError as error:
-        return _page(request, asked, shelf, documents, error=error)
-    return _page(request, asked, shelf, documents, findings)
+        return await _refused(request, asked, error, rows)
+    headers = {"Content-Disposition": 'attachment; filename="evidence-bundle.json"'}
+    return Response(bundle, media_type="application/json", headers=headers)
+
+
+async def _shelf(request: Request, name: str) -> Shelf:
+    return await run_in_threadpool(shelf_named, name, request.app.state.desk)
+
+
+async def _refused(
+    request: Request, asked: Search, error: EvidenceError, rows: Sequence[Row] | None = None
+) -> Response:
+    """Return the page with the error and whatever was typed; over the sample where the shelf is the error."""
+    try:
+        shelf = await _shelf(request, asked.of)
+    except EvidenceError:
+        shelf = await _shelf(request, "sample")
+    return _page(request, asked, shelf, rows, error=error)
 
 
 def _page(
     request: Request,
     asked: Search,
     shelf: Shelf,
-    documents: Sequence[Document],
-    findings: Findings | None = None,
+    rows: Sequence[Row] | None = None,
+    edit: Edited | None = None,
+    found: tuple[Sequence[Document], Findings] | None = None,
     error: EvidenceError | None = None,
 ) -> Response:
-    missed = findings is not None and not findings.findings
     return render(
         request,
         "find.html",
@@ -127,12 +131,14 @@ def _page(
         asked=asked,
         methods=METHODS,
         most=MOST_FINDINGS,
+        most_question=MOST_QUESTION,
         shelf=shelf,
-        documents=documents,
-        findings=findings,
-        hits=shining_quotes(findings) if findings else [],
-        placed=place_findings(documents, findings) if findings else [],
-        titled=titles_sharing(findings.query, documents, findings.analyzer) if findings and missed else [],
+        rows=[Row.of(document) for document in shelf.documents] if rows is None else rows,
+        relined=edit.relined if edit else frozenset(),
+        findings=found[1] if found else None,
+        hits=shining_quotes(found[1]) if found else [],
+        placed=place_findings(*found) if found else [],
+        local=request.app.state.settings.is_loopback,
         error=expected(error) if error else None,
     )
 
@@ -146,24 +152,6 @@ def _asked(fields: Mapping[str, object]) -> Search:
         text("q", ""), text("method", METHODS[0]), text("top", str(DEFAULT_TOP)), text("no_weak", "") == "1",
         text("of", "sample"),
     )  # fmt: skip
-
-
-def _records(form: FormData) -> list[object]:
-    """Return the form's sources but for rows without text. Raises FinderError where fields are missing."""
-    columns = [[str(value) for value in form.getlist(key)] for key in ("id", "title", "text")]
-    if len({len(column) for column in columns}) != 1:
-        raise FinderError("表单里的资料不完整：请重新打开“查找”页。")
-    records: list[object] = []
-    for source_id, title, text in zip(*columns, strict=True):
-        # Browsers send every line end of a text field as CR LF; the text in the field has LF.
-        record = {"text": text.replace("\r\n", "\n"), "id": source_id, "title": title}
-        if text.strip():
-            records.append({key: value for key, value in record.items() if value.strip()})
-    return records
-
-
-def _given(document: Document) -> tuple[str, str, str]:
-    return document.source_id, document.title, document.text.replace("\r\n", "\n")
 
 
 routes = [

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evidence_kit.web.errors import WebError, respond, unexpected
-from evidence_kit.web.settings import LOOPBACK, WILDCARDS, Settings
+from evidence_kit.web.settings import LOOPBACK, WILDCARDS, Settings, one_spelling
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -27,7 +27,6 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-COOKIE = "evidence_token"
 _READS = ("GET", "HEAD", "OPTIONS")
 
 Check = Callable[[Request], Response | None]
@@ -78,10 +77,10 @@ def host_check(settings: Settings) -> Check:
 
     Where the server listens on every address, any address in figures is ours: a name is what rebinding needs.
     """
-    names = {*LOOPBACK, settings.host.lower(), *(() if settings.is_loopback else _own_names())}
+    names = {*LOOPBACK, one_spelling(settings.host), *(() if settings.is_loopback else _own_names())}
 
     def check(request: Request) -> Response | None:
-        host = _hostname(request.headers.get("host", ""))
+        host = one_spelling(_hostname(request.headers.get("host", "")))
         if host in names or (settings.host in WILDCARDS and _is_address(host)):
             return None
         return respond(request, WebError(421, "这个主机名不在允许之列：请用启动时显示的网址打开。"))
@@ -109,18 +108,27 @@ def _is_address(host: str) -> bool:
 
 
 def token_check(settings: Settings) -> Check:
-    """Return the check of the token, in a cookie or as `Authorization: Bearer`; `?token=` sets the cookie."""
+    """Return the check of the token, in a cookie or as `Authorization: Bearer`; `?token=` sets the cookie.
+
+    Whoever is let in sees an address without a token: it would stay in the history, and be passed on.
+    """
 
     def check(request: Request) -> Response | None:
         if settings.token is None:
             return None
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        given = (request.cookies.get(COOKIE, ""), bearer.strip() if scheme.lower() == "bearer" else "")
-        if any(_same(token, settings.token) for token in given):
-            return None
-        asked = request.query_params.get("token", "")
-        if request.method == "GET" and _same(asked, settings.token):
+        kept = request.cookies.get(cookie_name(request), "")
+        given = (kept, bearer.strip() if scheme.lower() == "bearer" else "")
+        known = any(_same(token, settings.token) for token in given)
+        asked = request.query_params.get("token")
+        if (
+            asked is not None
+            and request.method in ("GET", "HEAD")
+            and (known or _same(asked, settings.token))
+        ):
             return _signed_in(request, settings.token)
+        if known:
+            return None
         return respond(
             request,
             WebError(401, "需要令牌：请用启动时显示的、带 token 的网址打开，或在请求里加 Authorization。"),
@@ -130,13 +138,20 @@ def token_check(settings: Settings) -> Check:
     return check
 
 
+def cookie_name(request: Request) -> str:
+    """Return the name of the token's cookie. Browsers keep cookies by host, not by port: with one name, the
+    server that is opened later would lock out another one on its machine.
+    """
+    return f"evidence_token_{request.url.port or 80}"
+
+
 def _signed_in(request: Request, token: str) -> Response:
     """Return the way to the same page without the token in its address."""
     bare = request.url.remove_query_params("token")
     # A path alone, so that no Host header decides where to; one slash, so that it is no other host's address.
     target = "/" + bare.path.lstrip("/") + (f"?{bare.query}" if bare.query else "")
     response = RedirectResponse(target, 303)
-    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", path="/")
+    response.set_cookie(cookie_name(request), token, httponly=True, samesite="strict", path="/")
     return response
 
 
@@ -145,13 +160,27 @@ def _same(given: str, token: str) -> bool:
 
 
 def cross_site_check(request: Request) -> Response | None:
-    """Refuse a write that another site's page makes. Programs, which send neither header, pass."""
+    """Refuse what another site's page does here, but for a link that is followed. Programs, which send none
+    of the headers, pass.
+
+    A picture or a script of that page that leads here could read nothing, but make the server work.
+    """
     if request.method in _READS:
-        return None
+        return _foreign_read(request)
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     own = urlsplit(str(request.base_url)).netloc
     foreign = site not in ("same-origin", "none") if site else origin is not None and _netloc(origin) != own
     return respond(request, WebError(403, "拒绝来自其他网站的写入：请在本页面里操作。")) if foreign else None
+
+
+def _foreign_read(request: Request) -> Response | None:
+    headers = request.headers
+    if headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
+        return None
+    page = headers.get("sec-fetch-dest", "document") == "document"
+    if page and headers.get("sec-fetch-mode") == "navigate":
+        return None
+    return respond(request, WebError(403, "拒绝其他网站的网页在背后打开：请直接打开这个网址。"))
 
 
 def _netloc(origin: str) -> str:

@@ -18,7 +18,7 @@ from evidence_kit.sources.visible import visible
 from evidence_kit.web.app import create_app
 from evidence_kit.web.desk import Desk
 from evidence_kit.web.pages import first_page
-from evidence_kit.web.settings import LOOPBACK, WILDCARDS, Settings
+from evidence_kit.web.settings import WILDCARDS, Settings
 
 
 class ServerError(EvidenceError):
@@ -33,7 +33,7 @@ def run(
     `db` is the experiment's file, None for the demo. Raises ServerError where the address cannot be had,
     StorageError where the file cannot be used.
     """
-    settings = Settings(host, None if host in LOOPBACK else secrets.token_urlsafe(24))
+    settings = Settings(host, None if Settings(host).is_loopback else secrets.token_urlsafe(24))
     with contextlib.closing(_bind(host, port)) as bound, contextlib.closing(Desk(db)) as desk:
         app = create_app(settings, desk=desk)
         path = first_page(own=True) if desk.saved else "/"

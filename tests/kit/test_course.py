@@ -166,3 +166,14 @@ def test_the_sample_is_chinese_and_english():
 def test_a_damaged_corpus_is_an_error_that_names_the_file(tmp_path):
     with pytest.raises(CourseError, match=r"corpus\.json"):
         Course.load(tmp_path)
+
+
+@pytest.mark.parametrize(("score", "reached"), [(0.0799999, False), (0.08, True), (0.0800001, True)])
+def test_whether_the_threshold_is_reached_is_decided_before_the_score_is_rounded(score, reached):
+    course = dataclasses.replace(Course.load())
+    retriever = course._retrievers[core.TfidfIndex.name]
+    retriever._scores = lambda question: [(chunk, score) for chunk in retriever.chunks]
+    asked = course.ask(QUESTIONS[0])[1]
+    assert [round(near.score, 6) for near in asked.near] == [round(score, 6)] * 3
+    assert [near.reached for near in asked.near] == [reached] * 3
+    assert asked.system.threshold == 0.08

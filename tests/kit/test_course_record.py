@@ -1,5 +1,6 @@
 """The stored acceptance, read and never run."""
 
+import dataclasses
 import json
 
 import pytest
@@ -19,7 +20,10 @@ def record():
 def test_the_record_says_what_the_stored_reports_say(record):
     assert (record.decision, record.verdict, record.current) == ("not_ready_for_use", "限用", True)
     assert record.passed == dict.fromkeys((evaluate.CANDIDATE, evaluate.BASELINE), (11, 12))
-    assert [(c.top_k, c.min_score) for c in record.grid if c.chosen] == [(3, 0.08)]
+    assert [(c.top_k, c.min_score) for c in record.grid if c.winner] == [(3, 0.08)]
+    assert [(c.top_k, c.min_score) for c in record.grid if c.in_use] == [record.in_use] == [(3, 0.08)]
+    assert [c.level for c in record.grid] == [c.passed for c in record.grid]  # of eight
+    assert (record.calibrated, record.ready) == (True, False)
     assert [c.passed for c in record.grid] == [6, 7, 5, 6, 7, 5, 7, 8, 5]
     assert record.grid[0].failed == ("CAL06", "CAL07")
     assert [gate.passed for gate in record.gates] == [False] * 3 + [True] * 4
@@ -79,4 +83,32 @@ def test_a_record_of_other_sources_says_so(monkeypatch, tmp_path):
     calibration = (core.ROOT / "output" / "reference_calibration.json").read_bytes()
     (tmp_path / "reference_calibration.json").write_bytes(calibration)
     monkeypatch.setattr(course_record, "reference", lambda name: tmp_path / name)
-    assert not read_record().current
+    assert (read_record().current, read_record().calibrated) == (False, True)
+
+
+@pytest.mark.parametrize("decision", ["ready_for_use", "not_ready_for_use"])
+def test_a_record_lets_the_system_be_used_only_while_it_counts(record, decision):
+    for current in (True, False):
+        stored = dataclasses.replace(record, decision=decision, current=current)
+        assert stored.ready == (current and decision == "ready_for_use")
+
+
+def test_parameters_that_were_changed_since_calibration_are_in_use_and_not_its_winner(monkeypatch):
+    monkeypatch.setattr(core, "TOP_K", 2)
+    record = read_record()
+    assert [(c.top_k, c.min_score) for c in record.grid if c.winner] == [(3, 0.08)]
+    assert [(c.top_k, c.min_score) for c in record.grid if c.in_use] == [
+        pair for pair in ((c.top_k, c.min_score) for c in record.grid) if pair == (2, 0.08)
+    ]
+    assert record.in_use == (2, 0.08)
+    assert not record.current
+
+
+def test_a_calibration_on_other_sources_says_so(monkeypatch, tmp_path):
+    for name in ("reference_report.json", "reference_calibration.json"):
+        (tmp_path / name).write_bytes((core.ROOT / "output" / name).read_bytes())
+    report = core.read_json(tmp_path / "reference_calibration.json")
+    report["corpus_digest"] = "0" * 64
+    (tmp_path / "reference_calibration.json").write_text(json.dumps(report), encoding="utf-8")
+    monkeypatch.setattr(course_record, "reference", lambda name: tmp_path / name)
+    assert (read_record().current, read_record().calibrated) == (True, False)

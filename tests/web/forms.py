@@ -20,7 +20,8 @@ class _Reader(HTMLParser):
         if self._in is None:
             return
         fields = self._in["fields"]
-        if tag == "input" and attrs.get("type") != "file" and "name" in attrs:
+        unsent = attrs.get("type") == "file" or (attrs.get("type") == "checkbox" and "checked" not in attrs)
+        if tag == "input" and not unsent and "name" in attrs:
             fields[attrs["name"]] = attrs.get("value", "")
         elif tag == "textarea":
             self._text = attrs["name"]

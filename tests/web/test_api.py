@@ -1,6 +1,8 @@
 """The JSON interface: the library's results in the library's shapes, and its description."""
 
+import asyncio
 import json
+import threading
 
 import pytest
 import schemathesis
@@ -11,11 +13,12 @@ from workbench import ROOT
 from evidence_kit.anchors.anchor import create_anchor
 from evidence_kit.anchors.anchor_json import anchor_record
 from evidence_kit.course import Course, source_of
-from evidence_kit.finder.finder import Finder
+from evidence_kit.finder.finder import MOST_QUESTION, Finder
 from evidence_kit.finder.finding_json import findings_to_json
-from evidence_kit.sources.given import documents_given
+from evidence_kit.sources.given import MOST_CHARACTERS, documents_given
+from evidence_kit.web import api
 from evidence_kit.web.app import create_app
-from evidence_kit.web.errors import CODES
+from evidence_kit.web.errors import BUSY, CODES
 from evidence_kit.web.settings import Settings
 
 OPENAPI = json.loads((ROOT / "evidence_kit" / "web" / "openapi.json").read_text(encoding="utf-8"))
@@ -170,6 +173,85 @@ def test_an_error_says_which_field_is_wrong_how_and_shows_it_right(client, path,
     )
 
 
+def withheld(length):
+    kept = {"sha256": "0" * 64, "length": length}
+    record = anchor_record(create_anchor(source_of(Course.load().chunk("C003")), 20, 30, withhold=True))
+    return {**record, "end": record["start"] + length, "digests": {**record["digests"], "exact": kept}}
+
+
+def measuring(measures, questions=1, scores=1):
+    return {
+        "qrels": {f"q{n}": {"a": 1} for n in range(questions)},
+        "run": {"q0": dict.fromkeys(map(str, range(scores)), 1)},
+        "measures": [f"P@{n}" for n in range(1, measures + 1)],
+    }
+
+
+# (path, a change of its example that is just small enough, one that is just too much, what is said)
+LIMITS = [
+    ("/api/find", {"query": "长" * 10_000}, {"query": "长" * 10_001}, "问题有 10001 个字符，最多 10000 个"),
+    ("/api/resolve", {"text": "a" * 100_000}, {"text": "a" * 100_001}, "有 100001 个字符，最多 100000 个"),
+    ("/api/measure", measuring(250, 200), measuring(250, 201), "有 250 个，与问题数 201 的乘积最多 50000"),
+    (
+        "/api/measure", measuring(100, 1, 19_999), measuring(100, 1, 20_000),
+        "有 100 个，与等级与分数的个数 20001 的乘积最多 2000000",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "most", "more", "said"), LIMITS, ids=["query", "text", "questions", "grades and scores"]
+)
+def test_one_request_does_so_much_and_no_more(client, path, most, more, said):
+    assert client.post(path, json={**EXAMPLES[path], **most}).status_code == 200
+    answer = client.post(path, json={**EXAMPLES[path], **more})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_input")
+    assert said in answer.json()["error"]["message"]
+
+
+def test_a_receipt_without_its_quote_is_not_hashed_at_every_place_of_a_long_text(client, monkeypatch):
+    monkeypatch.setattr("evidence_kit.web.api.MOST_HASHED", 5000)
+    fits, more = withheld(50), withheld(51)
+    for anchor, text, status in ((fits, "a" * 149, 200), (fits, "a" * 150, 400), (more, "a" * 149, 400)):
+        answer = client.post("/api/resolve", json={"anchor": anchor, "text": text})
+        assert answer.status_code == status
+    assert "请给出原话，或更短的原文" in answer.json()["error"]["message"]
+
+
+def test_the_description_states_the_limits():
+    schemas = OPENAPI["components"]["schemas"]
+    assert schemas["FindRequest"]["properties"]["query"]["maxLength"] == MOST_QUESTION
+    assert schemas["ResolveRequest"]["properties"]["text"]["maxLength"] == MOST_CHARACTERS
+    assert f"{MOST_CHARACTERS:,}" in schemas["FindRequest"]["properties"]["sources"]["description"]
+    assert f"{api.MOST_HASHED:,}" in schemas["ResolveRequest"]["properties"]["anchor"]["description"]
+    for most in (api.MOST_VALUES, api.MOST_ROWS):
+        assert f"{most:,}" in schemas["MeasureRequest"]["properties"]["measures"]["description"]
+
+
+def test_parsing_and_work_that_takes_long_are_done_where_nobody_waits(client, monkeypatch):
+    ran = []
+
+    def noting(name):
+        done = getattr(api, name)
+
+        def noted(*args, **options):
+            with pytest.raises(RuntimeError):  # in no event loop
+                asyncio.get_running_loop()
+            ran.append((name, threading.current_thread().name.startswith("evidence-api")))
+            return done(*args, **options)
+
+        monkeypatch.setattr(api, name, noted)
+
+    for name in ("parse_json", "parse_bundle", "verify_bundle", "resolve", "evaluate", "findings_to_json"):
+        noting(name)
+    for path, example in EXAMPLES.items():
+        assert client.post(path, json=example).status_code == 200
+    assert sorted(set(ran)) == [
+        ("evaluate", True), ("findings_to_json", True), ("parse_bundle", True), ("parse_json", False),
+        ("resolve", True), ("verify_bundle", True),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff"])
 def test_a_body_that_is_no_object_gets_the_beginning_of_a_whole_example(client, body):
     for path, example in EXAMPLES.items():
@@ -234,7 +316,7 @@ def test_the_description_and_the_routes_are_the_same_both_ways(app):
 def test_the_description_is_served_and_lists_every_error_code(client):
     assert client.get("/api/openapi.json").json() == OPENAPI
     codes = OPENAPI["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
-    assert codes == list(CODES.values())
+    assert codes == [*CODES.values(), BUSY]
 
 
 HOST = {"Host": "127.0.0.1"}

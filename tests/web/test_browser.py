@@ -117,6 +117,13 @@ def test_the_keyboard_alone_asks_a_question(page, server):
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "question"
     assert page.get_by_label("问题").input_value() == "有没有适合学生的优惠"
+    page.get_by_label("按键操作").uncheck()  # for every page, from now on
+    for path in ("/ask", "/find"):
+        page.goto(server + path)
+        page.keyboard.press("/")
+        assert page.evaluate("document.activeElement === document.body")
+    page.goto(f"{server}/evaluate")
+    assert not page.locator("#keys").is_checked()
 
 
 def test_everything_that_can_be_worked_can_be_reached_by_tab(page, server):

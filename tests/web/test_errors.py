@@ -1,6 +1,8 @@
 """One shape of an error, on every route, for browsers and for programs."""
 
 import re
+import sqlite3
+from pathlib import Path
 
 import pytest
 from starlette.routing import Mount
@@ -8,6 +10,7 @@ from starlette.testclient import TestClient
 from workbench import BASE
 
 from evidence_kit.course import Course
+from evidence_kit.storage.connection import _explained
 from evidence_kit.web.app import create_app
 from evidence_kit.web.desk import Desk
 from evidence_kit.web.errors import CODES
@@ -95,7 +98,7 @@ def test_an_unexpected_error_on_any_route_shows_an_id_and_not_its_text(monkeypat
         form = {"data": EVERY_FIELD}
         for method in sorted(methods & {"GET", "POST"}):
             body = {} if method == "GET" else {"json": bodies[path]} if path in bodies else form
-            monkeypatch.setattr("evidence_kit.web.find.documents_given", broken)
+            monkeypatch.setattr("evidence_kit.web.edited.documents_given", broken)
             answer = client.request(method, path, **body)
             assert answer.status_code == 500, (method, path)
             record = answer.json() if path.startswith("/api/") else shape_of_page(answer)
@@ -177,5 +180,37 @@ def test_a_stated_length_that_is_none_is_refused(length):
 @pytest.mark.parametrize("path", ["/find", "/find/bundle"])
 def test_a_form_that_is_none_is_bad_input(client, content, kind, path):
     answer = client.post(path, content=content, headers={"Content-Type": kind})
+    assert answer.status_code == 400
+    check(shape_of_page(answer), 400)
+
+
+SECRET_PATH = "/home/somebody/secret/e.db"
+FILE_ERRORS = [
+    ("database is locked", 503), ("attempt to write a readonly database", 503),
+    ("unable to open database file", 503), ("file is not a database", 503), ("disk I/O error", 503),
+    ("database or disk is full", 507), ("database disk image is malformed", 500),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "status"), FILE_ERRORS, ids=[said for said, _ in FILE_ERRORS])
+def test_what_is_wrong_with_the_server_s_file_is_told_without_where_it_lies(
+    monkeypatch, caplog, said, status
+):
+    def broken(*_args):
+        with _explained(Path(SECRET_PATH)):
+            raise sqlite3.OperationalError(said)
+
+    monkeypatch.setattr(Desk, "look", broken)
+    client = TestClient(create_app(Settings()), base_url=BASE)
+    for path in ("/evaluate", "/evaluate/sources", "/find?of=experiment"):
+        answer = client.get(path)
+        assert answer.status_code == status
+        check(shape_of_page(answer), status)
+        assert "secret" not in answer.text
+    assert SECRET_PATH in caplog.text
+
+
+def test_an_instant_that_is_none_is_still_bad_input(client):
+    answer = client.get("/evaluate/measures?known=0001-01-01T00:00:00%2B23:00")
     assert answer.status_code == 400
     check(shape_of_page(answer), 400)

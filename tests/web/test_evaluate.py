@@ -10,6 +10,7 @@ import pytest
 from experiments import client_on, demo_file, empty_file, stands
 from forms import form_of, forms_of, send
 
+from evidence_kit.commands import main
 from evidence_kit.experiments.model import Experiment, ExperimentSource, Question
 from evidence_kit.experiments.run import run
 from evidence_kit.experiments.store import ExperimentStore
@@ -202,6 +203,69 @@ def test_files_are_imported_as_one_change_and_their_encodings_are_told(empty, tm
     assert sources[4].text == "一,二\r\n三"
     send(empty, "/evaluate/history", "/evaluate/undo")
     assert stands(tmp_path / "empty.db").sources == ()
+
+
+def reported(answer, client):
+    """The notice of an import, as text."""
+    assert answer.status_code == 303
+    text = client.get(answer.headers["location"]).text
+    notice = re.search('<div class="notice [a-z]+" role="status">.*?</div>', text, re.S)
+    return " ".join(re.sub("<[^>]+>", "", notice[0]).split())
+
+
+def test_files_that_are_there_already_are_left_out_counted_and_named_as_on_the_command_line(
+    empty, tmp_path, capsys
+):
+    path, page, action = tmp_path / "empty.db", "/evaluate/sources", "/evaluate/import"
+    send(empty, page, action, files=FILES)
+    before = stands(path)
+    folder = tmp_path / "又一次"
+    folder.mkdir()
+    for _, (name, data) in FILES:
+        (folder / name).write_bytes(data)
+    assert main(["experiment", "import", str(folder), "--db", str(path)]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "没有再导入" in line]
+    in_order = sorted(FILES, key=lambda file: file[1][0])  # as a folder is read
+    said = reported(send(empty, page, action, files=in_order), empty)
+    assert said.startswith("没有新资料。")
+    assert re.search("正文已经.*?。", said)[0] + "要照样导入，加上 --again。" == line
+    assert "丙.json#1 即 S003" in line
+    assert stands(path) == before
+    said = reported(send(empty, page, action, files=[*FILES, ("files", ("己.txt", b"new"))]), empty)
+    assert said.startswith("已导入 1 篇：S006。") and "没有再导入的 5 篇" in said
+    assert len(stands(path).sources) == 6
+
+
+def test_files_that_are_there_already_are_imported_where_the_box_is_ticked(empty, tmp_path):
+    page, action = "/evaluate/sources", "/evaluate/import"
+    send(empty, page, action, files=FILES)
+    said = reported(send(empty, page, action, {"again": "1"}, files=FILES), empty)
+    assert said.startswith("已导入 5 篇：S006 至 S010。") and "没有再导入" not in said
+    assert len(stands(tmp_path / "empty.db").sources) == 10
+
+
+def test_a_pasted_text_that_is_there_already_is_not_added_unless_asked(empty, tmp_path):
+    page, action, pasted = "/evaluate/sources", "/evaluate/paste", {"title": "题", "text": "周一闭馆"}
+    send(empty, page, action, pasted)
+    said = reported(send(empty, page, action, {**pasted, "title": "别的题"}), empty)
+    assert said.startswith("没有新资料。 正文已经在实验里、没有再导入的 1 篇：粘贴的文字 即 S001。")
+    assert len(stands(tmp_path / "empty.db").sources) == 1
+    answer = send(empty, page, action, {**pasted, "again": "1"})
+    assert answer.headers["location"] == "/evaluate/source?id=S002"
+    assert len(stands(tmp_path / "empty.db").sources) == 2
+    refused = send(empty, page, action, {**pasted, "text": " ", "again": "1"})
+    assert refused.status_code == 400
+    assert form_of(refused.text, action)["fields"]["again"] == "1"  # what was ticked stays
+
+
+def test_a_long_text_is_stored_whole_as_pasted_and_as_changed(empty, tmp_path):
+    pasted = "字" * 117_000  # escaped, more than 1 MiB
+    answer = send(empty, "/evaluate/sources", "/evaluate/paste", {"title": "长", "text": pasted})
+    assert answer.status_code == 303
+    assert [source.text for source in stands(tmp_path / "empty.db").sources] == [pasted]
+    changed, page = pasted + "改", "/evaluate/source/edit?id=S001"
+    assert send(empty, page, "/evaluate/source/edit", {"text": changed}).status_code == 303
+    assert [source.text for source in stands(tmp_path / "empty.db").sources] == [changed]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_from_an_empty_file_to_every_export(page, tmp_path):
         page.wait_for_selector(".decodings")
         assert "GB18030" in page.inner_text(".decodings")
         page.get_by_label("标题").fill("粘贴的")
-        page.get_by_label("正文").fill("会员借车押金减半。")
+        page.get_by_label("正文", exact=True).fill("会员借车押金减半。")
         page.get_by_role("button", name="新增资料").click()
         page.wait_for_url("**/evaluate/source?id=S003")
         page.locator(".tabs").get_by_role("link", name="问题").click()

@@ -10,7 +10,6 @@ from forms import form_of, forms_of, send
 
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.sources.days import today
-from evidence_kit.web.turns import Turns, turns
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ def test_what_the_buttons_say_is_what_the_store_does(tmp_path, seed):
     store = ExperimentStore.open(empty_file(tmp_path / "x.db"))
     chosen = random.Random(seed)
     for _ in range(30):
-        said = turns(store.look().change, store.history)
+        said = store.look().turns
         step = chosen.choice(["undo", "redo", "undo", "ask", "name"])
         if step == "ask":
             store.add_questions(["问"])
@@ -80,11 +79,17 @@ def test_what_the_buttons_say_is_what_the_store_does(tmp_path, seed):
     store.close()
 
 
-def test_while_judging_the_history_is_not_read(path):
-    store = ExperimentStore.open(path)
-    store.judge("q1", "repair.md", 1)
-    assert turns(store.look().change, lambda: pytest.fail("read")) == Turns(undo=True, redo=False)
-    store.close()
+def test_an_undo_that_finds_nothing_left_to_take_back_is_seen_on_the_page(client):
+    """The baseline that the restoring took away was frozen anew meanwhile: what was frozen since stays."""
+    without = client.get("/evaluate/export/experiment.json").content
+    send(client, "/evaluate/baselines", "/evaluate/baselines", {"name": "一"})
+    file = {"file": ("x.json", without)}
+    assert send(client, "/evaluate/exports", "/evaluate/restore", files=file).status_code == 303
+    send(client, "/evaluate/baselines", "/evaluate/baselines", {"name": "一"})
+    assert disabled(client) == NOTHING_TO["redo"]
+    assert send(client, "/evaluate/history", "/evaluate/undo").status_code == 303
+    assert disabled(client) == NOTHING_TO["undo"]
+    assert "最近：撤销：还原实验" in client.get("/evaluate/history").text
 
 
 # Who comes late is told in words, and in the time of the place.

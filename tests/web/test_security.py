@@ -5,7 +5,7 @@ from starlette.testclient import TestClient
 from workbench import BASE
 
 from evidence_kit.web.app import create_app
-from evidence_kit.web.security import COOKIE, HEADERS, host_check
+from evidence_kit.web.security import HEADERS, host_check
 from evidence_kit.web.settings import Settings
 
 EVERYWHERE = [
@@ -76,6 +76,10 @@ def test_names_of_the_loopback_are_allowed(client, host):
         ("0.0.0.0", "evil.example", False),
         ("192.168.1.5", "192.168.1.5", True),
         ("192.168.1.5", "192.168.1.6", False),
+        ("2001:DB8::0001", "[2001:db8::1]:8765", True),
+        ("2001:db8::1", "[2001:0DB8:0::1]", True),
+        ("2001:db8::1", "[2001:db8::2]", False),
+        ("::1", "[0:0::1]:8765", True),
         ("192.168.1.5", "localhost", True),
     ],
 )
@@ -115,11 +119,26 @@ def test_a_write_of_our_own_page_or_of_a_program_passes(client, headers):
     assert client.post("/api/ask", headers=headers, **WRITES[0][1]).status_code == 200
 
 
-def test_a_read_from_another_site_passes_but_can_be_framed_by_nobody(client):
-    answer = client.get("/ask", headers={"Sec-Fetch-Site": "cross-site", "Origin": "http://evil.example"})
+def test_a_link_from_another_site_can_be_followed_but_framed_by_nobody(client):
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    answer = client.get("/ask", headers=followed)
     assert answer.status_code == 200
     assert answer.headers["X-Frame-Options"] == "DENY"
     assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(
+    ("mode", "dest"), [("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe"), (None, None)]
+)
+def test_what_another_site_s_page_loads_behind_its_reader_s_back_is_refused(client, site, mode, dest):
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+    given = {name: value for name, value in headers.items() if value}
+    for path in ("/ask", "/evaluate?day=2001-01-01", "/evaluate/compare", "/find?q=x"):
+        answer = client.get(path, headers=given)
+        assert (answer.status_code, "cross_site" in answer.text) == (403, True)
+    own = {**given, "Sec-Fetch-Site": "same-origin"}
+    assert client.get("/ask", headers=own).status_code == 200
 
 
 @pytest.fixture
@@ -141,7 +160,7 @@ def test_a_wrong_token_is_refused_in_every_place(guarded, wrong):
     assert guarded.get("/ask", params={"token": wrong}).status_code == 401
     bearer = b"Bearer " + wrong.encode().replace(b"\x00", b"")
     assert guarded.get("/ask", headers={"Authorization": bearer}).status_code == 401
-    assert guarded.get("/ask", headers={"Cookie": f"{COOKIE}=wrong"}).status_code == 401
+    assert guarded.get("/ask", headers={"Cookie": "evidence_token_8765=wrong"}).status_code == 401
 
 
 def test_the_token_in_the_address_becomes_a_cookie_and_leaves_the_address():
@@ -161,6 +180,28 @@ def test_the_token_s_redirect_leads_to_no_other_host():
     with TestClient(app, base_url="http://192.168.1.5:8765", follow_redirects=False) as guarded:
         answer = guarded.get("http://192.168.1.5:8765//evil.example/?token=secret")
         assert answer.headers["location"] == "/evil.example/"
+
+
+def test_a_token_leaves_the_address_of_whoever_is_known_already():
+    app = create_app(Settings("192.168.1.5", token="secret"))
+    with TestClient(app, base_url="http://192.168.1.5:8765", follow_redirects=False) as guarded:
+        guarded.get("/ask?token=secret")
+        for token in ("secret", "old", ""):
+            answer = guarded.get(f"/find?q=x&token={token}")
+            assert (answer.status_code, answer.headers["location"]) == (303, "/find?q=x")
+            assert guarded.head(f"/ask?token={token}").status_code == 303
+
+
+def test_two_servers_on_one_machine_keep_their_tokens_apart():
+    kept = ""
+    for port, token in ((8765, "one"), (8766, "two")):
+        app = create_app(Settings("192.168.1.5", token=token))
+        with TestClient(app, base_url=f"http://192.168.1.5:{port}", follow_redirects=False) as guarded:
+            kept += guarded.get(f"/ask?token={token}").headers["set-cookie"].partition(";")[0] + "; "
+    for port, token in ((8765, "one"), (8766, "two")):
+        app = create_app(Settings("192.168.1.5", token=token))
+        with TestClient(app, base_url=f"http://192.168.1.5:{port}") as guarded:
+            assert guarded.get("/ask", headers={"Cookie": kept}).status_code == 200
 
 
 def test_programs_send_the_token_as_a_bearer():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from experiments import empty_file
@@ -91,9 +92,9 @@ def test_the_browser_opens_at_the_address_that_is_printed(monkeypatch, tmp_path)
     printed, opened, seen = [], [], Event()
     monkeypatch.setattr(server.webbrowser, "open", lambda address: (opened.append(address), seen.set()))
     monkeypatch.setattr(server.uvicorn.Server, "main_loop", lambda self: _until(seen))
-    server.run(
-        "127.0.0.1", 0, announce=printed.append, open_browser=True, db=empty_file(tmp_path / "我的.db")
-    )
+    path = empty_file(tmp_path / "我的.db")
+    with ThreadPoolExecutor(1) as apart:  # Playwright's loop runs in this thread where a browser is open
+        apart.submit(server.run, "127.0.0.1", 0, announce=printed.append, open_browser=True, db=path).result()
     assert opened == printed
     assert printed[0].endswith("/evaluate")
 

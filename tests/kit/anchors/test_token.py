@@ -33,7 +33,8 @@ def test_a_withheld_receipt_s_token_is_short_and_holds_no_text():
 def test_what_is_no_token_is_an_error_that_names_it(token):
     with pytest.raises(JsonInputError) as caught:
         parse_token(token, "网址里的凭条")
-    assert "网址里的凭条" in caught.value.message
+    error = caught.value
+    assert error.message == f"网址里的凭条 无法读取 [{error.code}]：{error.detail}；请重新导出该文件。"
 
 
 def test_a_token_of_an_impossible_span_is_corrupt():

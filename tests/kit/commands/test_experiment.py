@@ -321,7 +321,7 @@ def test_comparison_says_what_cannot_matter_and_that_nothing_moved(filled, done)
     done("freeze", "起点", *DB)
     done("set", "budget=900", *DB)
     out = filled("compare", "起点", *DB)[1]
-    assert "不影响名次和这些指标的参数改动：budget 4000 → 900。\n" in out
+    assert "不影响名次和这些指标的参数改动：提示词预算（字符） 4000 → 900。\n" in out
     assert "只能来自参数" not in out and "不能说" not in out
     assert "各指标的差都是 0：没有看到差异。\n" in out
     done("set", "k=1", *DB)
@@ -332,8 +332,8 @@ def test_comparison_says_what_cannot_matter_and_that_nothing_moved(filled, done)
     )
     done("set", "k1=2", *DB)
     out = filled("compare", "起点", *DB)[1]
-    assert "只有参数不同：k1 1.2 → 2.0。其余条件相同；若有差异，只能来自参数。\n" in out
-    assert "参数改动：k 3 → 1，budget 4000 → 900。\n" in out
+    assert "只有参数不同：BM25 的 k1 1.2 → 2.0。其余条件相同；若有差异，只能来自参数。\n" in out
+    assert "参数改动：前几份（k） 3 → 1，提示词预算（字符） 4000 → 900。\n" in out
 
 
 def test_comparison_says_per_measure_how_the_test_was_done_and_draws_nothing_it_does_not_show(filled, done):

@@ -11,7 +11,7 @@ from made_up import document
 
 import evidence_kit
 from evidence_kit.experiments import baseline as baseline_module
-from evidence_kit.experiments.baseline import baseline_named, code_digest, compare, freeze
+from evidence_kit.experiments.baseline import baseline_named, code_digest, compare, freeze, means_in_order
 from evidence_kit.experiments.model import ExperimentError
 from evidence_kit.experiments.run import run
 from evidence_kit.sources.validity import Validity
@@ -232,3 +232,13 @@ def test_unknown_and_unnamed_baselines_are_refused(frozen):
         baseline_named(replace(experiment, baselines=()), "终点")
     with pytest.raises(ExperimentError, match="名称是空的"):
         freeze(experiment, DAY, " ")
+
+
+def test_means_stand_in_the_order_of_a_run_and_others_after_them(frozen):
+    order = list(run(frozen.snapshot(), DAY).means)
+    (stored,) = frozen.snapshot().baselines
+    assert list(stored.means) != order
+    more = replace(stored, means={"P@50": 0.5, "MRR@50": None, **stored.means})
+    assert list(means_in_order(more).items()) == [
+        *((name, stored.means[name]) for name in order), ("MRR@50", None), ("P@50", 0.5),
+    ]  # fmt: skip

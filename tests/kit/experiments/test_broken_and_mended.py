@@ -135,3 +135,32 @@ def test_judgment_of_one_text_is_not_confirmed_for_another_pair(filled):
     source = next(each for each in filled.snapshot().sources if each.source_id == "S001")
     question = next(each for each in filled.snapshot().questions if each.question_id == "Q001")
     assert confirmed == Judgment("Q001", "S001", 3, question.text_sha256, source.text_sha256)
+
+
+def test_undo_that_finds_nothing_left_to_take_back_is_the_last_change_for_who_looks(filled):
+    """A restore that only set a view, which was set again since: undoing it writes no revision."""
+    filled.set_parameters({"k": 5})
+    filled.restore(replace(filled.snapshot(), views={"tab": "runs"}))
+    filled.set_view("tab", "prompt")
+    before = filled.look()
+    filled.undo()
+    after = filled.look()
+    assert (after.experiment, after.last) == (before.experiment, before.last)
+    assert after.change == filled.history()[-1] and after.change.records == ()
+    assert after.turns.undo and after.turns.redo
+    assert filled.look() is after
+    filled.undo()
+    assert filled.look().experiment.parameters.k == 3
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_documents_that_have_one_id_are_refused_and_none_is_written(filled, once):
+    before = filled.snapshot(), len(filled.history())
+    for act in (
+        lambda alike: filled.import_documents(alike, once=once),
+        lambda alike: filled.import_judged(alike, [("问", {"a": 1})], once=once),
+    ):
+        for texts in (("甲", "乙"), ("甲", "甲")):
+            with pytest.raises(ExperimentError, match=r"标识 a\\u202e 出现了 2 次：请改名"):
+                act([document("b", "丙"), *(document("a\u202e", text) for text in texts)])
+    assert (filled.snapshot(), len(filled.history())) == before

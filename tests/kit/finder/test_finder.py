@@ -6,10 +6,13 @@ import random
 import pytest
 
 from evidence_kit.errors import EvidenceError
-from evidence_kit.finder.finder import Finder
+from evidence_kit.finder import finder as finder_module
+from evidence_kit.finder.errors import FinderError
+from evidence_kit.finder.finder import MOST_QUESTION, Finder
 from evidence_kit.finder.passages import cut_document
 from evidence_kit.finder.stored import build_stored, open_stored
 from evidence_kit.sources.documents import Document
+from evidence_kit.sources.given import documents_given
 from evidence_kit.text.analysis import words_han
 
 METHODS = ("bm25", "tfidf_log", "tfidf_course")
@@ -234,3 +237,20 @@ def test_unknown_method_and_sources_without_a_body_are_refused():
 def test_strange_characters_are_kept_in_the_quote():
     (finding,) = finder(a="\0甲\uffff\u202e\u05d0😀").find("甲").findings
     assert finding.passage.quote == "\0甲\uffff\u202e\u05d0😀"
+
+
+def test_a_question_is_as_long_as_the_limit_and_no_longer():
+    found = Finder.of(documents_given([{"text": "山"}], "资料"))
+    assert found.find("山" * MOST_QUESTION).findings
+    with pytest.raises(FinderError, match="最多 10000 个"):
+        found.find("山" * (MOST_QUESTION + 1))
+
+
+def test_weak_findings_that_are_left_out_are_counted_and_not_explained(monkeypatch):
+    texts = ["的"] * 98 + ["今天"] * 2
+    found = Finder.of(documents_given([{"text": text} for text in texts], "资料"))
+    explained = []
+    explain = finder_module.explain
+    monkeypatch.setattr(finder_module, "explain", lambda *args: explained.append(args) or explain(*args))
+    findings = found.find("今天的", 5, no_weak=True)
+    assert (len(findings.findings), findings.weak_left_out, len(explained)) == (2, 98, 2)

@@ -18,11 +18,13 @@ from evidence_kit.index.arrays import Limits
 from evidence_kit.index.build import build_arrays
 from evidence_kit.index.build_plain import build_arrays_plainly
 from evidence_kit.index.engine import CompiledEngine
+from evidence_kit.index.errors import IndexInputError
 from evidence_kit.index.lookup import NumpyEngine
 from evidence_kit.index.plain import PlainEngine
 from evidence_kit.index.question import QuestionReader
 from evidence_kit.index.splitting import splitter_of
 from evidence_kit.index.weighting import Bm25, Cosine
+from evidence_kit.text.analysis import Analyzer
 
 # Small windows, so that a hundred passages have many; dense terms from two passages on; wide forms.
 LIMITS = (Limits(), Limits(8, 3), Limits(2, 3), Limits(1, 2), Limits(3, 2, packed_bits=9, symbol_bits=2))
@@ -133,13 +135,17 @@ def test_counts_past_eight_bits_are_counted(count: int) -> None:
         assert best(weighting, compiled.search(reader.read("一二"), 4, EVERYTHING), 4) == expected
 
 
-def test_keys_that_overflow_are_sorted_in_parts() -> None:
+@pytest.mark.parametrize(("analyzer", "needed"), [(ANALYZERS[1], 14), (ANALYZERS[0], 10)])
+def test_keys_without_room_for_their_symbols_and_passage_are_refused(analyzer: Analyzer, needed: int) -> None:
     draw = random.Random(3)
     texts = ["".join(draw.choices(MANY, k=20)) for _ in range(50)]
-    splitter = splitter_of(ANALYZERS[1])
-    whole = build_arrays(texts, splitter, Bm25())
-    for bits in range(14, 20):  # ten letters have 4 bits, fifty passages 6: three letters and a passage, 18
-        _same(build_arrays(texts, splitter, Bm25(), Limits(key_bits=bits)), whole)
+    splitter = splitter_of(analyzer)
+    # ten letters have 4 bits, fifty passages 6: two letters (one, where pairs are the longest) and a passage
+    _same(
+        build_arrays(texts, splitter, Bm25(), Limits(key_bits=needed)), build_arrays(texts, splitter, Bm25())
+    )
+    with pytest.raises(IndexInputError, match="分成几个索引"):
+        build_arrays(texts, splitter, Bm25(), Limits(key_bits=needed - 1))
 
 
 def test_more_symbols_than_sixteen_bits_have_32() -> None:

@@ -210,6 +210,25 @@ def test_undo_leaves_alone_what_a_change_outside_undo_has_written_since(revision
     assert bodies(revisions) == {"base": {"n": 2}, "a": {}}
 
 
+def test_turns_say_what_undo_and_redo_would_find(revisions):
+    said = []
+    for act in (
+        lambda: None,
+        lambda: put(revisions, "view", {}, undoable=False),
+        lambda: put(revisions, "a", {"n": 1}),
+        revisions.undo,
+        revisions.redo,
+        revisions.undo,
+        lambda: put(revisions, "view", {"n": 2}, undoable=False),
+        lambda: put(revisions, "a", {"n": 3}),
+    ):
+        act()
+        turns = revisions.turns()
+        said.append((turns.undo, turns.redo))
+    no, undo, redo = (False, False), (True, False), (False, True)
+    assert said == [no, no, undo, redo, undo, redo, redo, undo]
+
+
 def test_stale_tab_is_told_what_changed_and_nothing_is_written(revisions):
     put(revisions, "a", {"n": 1})
     seen = revisions.latest("note", "a").number
@@ -220,7 +239,12 @@ def test_stale_tab_is_told_what_changed_and_nothing_is_written(revisions):
     error = caught.value
     assert (error.http_status, error.exit_code) == (409, 2)
     assert (error.label, error.recorded_at) == ("别人的改动", "2026-11-30T12:00:00.000000Z")
-    assert "别人的改动" in error.message and error.current == revisions.latest("note", "a").number
+    assert error.message == (
+        "这里的内容在您打开之后已被改动（2026-11-30 12:00:00 UTC 「别人的改动」）："
+        "这次没有写入；请先看现在的内容再改。"
+    )
+    assert error.said("今天中午") == error.message.replace("2026-11-30 12:00:00 UTC", "今天中午")
+    assert error.current == revisions.latest("note", "a").number
     assert bodies(revisions) == {"a": {"n": 2}}
     put(revisions, "a", {"n": 3}, expected=error.current)
 
@@ -229,7 +253,7 @@ def test_expecting_none_refuses_a_record_that_came_meanwhile(revisions):
     put(revisions, "a", {"n": 1}, expected=0)
     with pytest.raises(StaleError):
         put(revisions, "a", {"n": 2}, expected=0)
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleError, match="已被改动（「没有这条记录」）"):
         put(revisions, "b", {"n": 2}, expected=7)
 
 
