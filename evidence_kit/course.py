@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import evidence_assistant as core
 from evidence_kit.anchors.anchor import Anchor, CorruptAnchor, create_anchor
-from evidence_kit.anchors.resolve import Resolution, resolve
+from evidence_kit.anchors.placing import Placed as Placed
+from evidence_kit.anchors.placing import place
 from evidence_kit.errors import EvidenceError
 from evidence_kit.finder.explanation import MatchedTerm, is_single
 from evidence_kit.finder.finder import Finder
@@ -26,9 +27,7 @@ from evidence_kit.sources.model import Representation, Source
 from evidence_kit.sources.validity import Absence, Validity, absences
 from evidence_kit.sources.visible import visible
 from evidence_kit.text.analysis import char_ngrams
-from evidence_kit.text.coordinates import TextIndex
 from evidence_kit.text.differences import Stretch, compare
-from evidence_kit.text.units import parse_unit
 
 DATA = core.DATA
 # README's demonstration question, and those of the calibration set that lead to the other two routes. A test
@@ -122,14 +121,6 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A receipt resolved in its passage; `parts` are the text before, at and after its place, if any."""
-
-    resolution: Resolution
-    parts: tuple[str, str, str] | None
-
-
-@dataclass(frozen=True)
 class Listed:
     """A passage with its time in force; `absence` says why it is not in force on the day, if it is not."""
 
@@ -190,14 +181,7 @@ class Course:
         if receipt.source_id != chunk_id:
             own = visible(receipt.source_id)
             raise CourseError(f"这张凭条属于 {own}，不是 {chunk_id}：请打开它自己的资料。")
-        resolution = resolve(receipt, text)
-        if resolution.span is None:
-            return Placed(resolution, None)
-        index, unit = TextIndex(text), parse_unit(receipt.unit).name
-        start, end = (
-            index.convert(at, unit, "codepoint") for at in (resolution.span.start, resolution.span.end)
-        )
-        return Placed(resolution, (text[:start], text[start:end], text[end:]))
+        return place(receipt, text)
 
     def listing(self, day: date) -> list[Listed]:
         """Return every passage with its state on `day`; the corpus states no days, only a status."""

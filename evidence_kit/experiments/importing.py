@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from evidence_kit.experiments.holding import check_questions_held, check_sources_held
 from evidence_kit.experiments.model import Experiment, ExperimentError, ExperimentSource
+from evidence_kit.experiments.naming import one_line
 from evidence_kit.experiments.records import experiment_of
 from evidence_kit.experiments.steps import new_ids, put_judgment, put_questions
 from evidence_kit.sources.documents import Document
@@ -136,7 +137,7 @@ def _held_from(document: Document, new: Mapping[str, str]) -> ExperimentSource:
     supersedes = tuple(new.get(other, other) for other in validity.supersedes)
     return ExperimentSource(
         new[document.source_id],
-        document.title,
+        one_line(document.title),
         document.text,
         document.body_start,
         replace(validity, supersedes=supersedes),

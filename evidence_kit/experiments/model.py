@@ -258,6 +258,19 @@ class QuestionResult:
 
 
 @dataclass(frozen=True)
+class Gaps:
+    """What the measures of a run leave out, or take as 0; the fields are those of `Run`."""
+
+    parameters: Parameters
+    undefined: Mapping[str, tuple[str, ...]]
+    missing: tuple[str, ...]
+    unjudged_in_top_k: int
+    stale_in_top_k: int
+    stale_pairs: tuple[tuple[str, str], ...]
+    judged_out_of_force: int
+
+
+@dataclass(frozen=True)
 class Run:
     """One run of an experiment's parameters over the sources in force on a day.
 

@@ -1,9 +1,9 @@
-"""Ids that nothing has: the error names those that are near."""
+"""Ids that nothing has: the error names those that are near. Titles, which are one line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Literal
 
@@ -28,6 +28,22 @@ def unknown_id(what: Named, wanted: str, ids: Iterable[str], *, http_status: int
     else:
         there = f"实验里还没有{what}。"
     return ExperimentError(f"没有{what} {_cut(wanted)}：{there}", http_status=http_status)
+
+
+def id_row(ids: Sequence[str]) -> str:
+    """Return ids that were given in order as a row: S001 至 S005, or each of the first twenty where some
+    between were taken.
+    """
+    if len(ids) > 1 and int(ids[-1][1:]) - int(ids[0][1:]) == len(ids) - 1:
+        return f"{ids[0]} 至 {ids[-1]}"
+    return "、".join(ids[:20]) + (f" 等 {len(ids)} 篇" if len(ids) > 20 else "")
+
+
+def one_line(title: str) -> str:
+    """Return a title with a space for each break of the line: a field of a page, and a line of a table, would
+    lose it or break there.
+    """
+    return re.sub(r"[ \t]*[\r\n]+[ \t]*", " ", title.strip("\r\n"))
 
 
 def _near(wanted: str, known: list[str]) -> list[str]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from evidence_kit.experiments.model import (
     DocumentHit,
     Experiment,
     ExperimentSource,
+    Gaps,
     JudgmentState,
     Parameters,
     PassageHit,
@@ -40,7 +42,7 @@ from evidence_kit.measures.ranking import (
     gathered,
     nDCG,
 )
-from evidence_kit.sources.store import Standing, standing, validity_body
+from evidence_kit.sources.store import Standing, standing
 from evidence_kit.text.analysis import parse_analyzer
 from evidence_kit.text.passages import cut_windows
 
@@ -69,7 +71,17 @@ class Search:
     standing: Standing
     passages: tuple[Cut, ...]
     ranked: Mapping[str, Sequence[tuple[int, float]]]
-    _measured: dict[str, _Measured] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _measured: dict[str, _Measured] = field(default_factory=dict, compare=False, repr=False)
+
+    def on(self, in_force: Standing) -> Search:
+        """Return what was found, as of a day with the same sources in force: the day, the titles and the
+        reasons why the others are left out may be others.
+        """
+        if in_force == self.standing:
+            return self
+        there = replace(self, standing=in_force)
+        there.__dict__["scores"] = self.scores  # as a cached property keeps them: the same for both
+        return there
 
     @cached_property
     def scores(self) -> dict[str, dict[str, float]]:
@@ -121,8 +133,7 @@ def measured(experiment: Experiment, found: Search) -> Run:
         _result(question, found.hits(question.question_id), judged, evaluation.per_question)
         for question in experiment.questions
     )
-    top = [hit.state for result in results for hit in result.documents[: experiment.parameters.k]]
-    current = sum(map(len, experiment.qrels().values()))
+    left = gaps(experiment, found, evaluation)
     return Run(
         parameters=experiment.parameters,
         as_of=found.standing.as_of.isoformat(),
@@ -130,12 +141,34 @@ def measured(experiment: Experiment, found: Search) -> Run:
         left_out=found.standing.left_out,
         results=results,
         means=evaluation.means,
+        undefined=left.undefined,
+        missing=left.missing,
+        unjudged_in_top_k=left.unjudged_in_top_k,
+        stale_in_top_k=left.stale_in_top_k,
+        stale_pairs=left.stale_pairs,
+        judged_out_of_force=left.judged_out_of_force,
+    )
+
+
+def gaps(experiment: Experiment, found: Search, evaluation: Evaluation) -> Gaps:
+    """Return what the measures of a search leave out, or take as 0."""
+    judged = _judged(experiment)
+    k = experiment.parameters.k
+    top = [
+        judged.get((question.question_id, source_id), (None, "unjudged"))[1]
+        for question in experiment.questions
+        for source_id in islice(found.scores.get(question.question_id, {}), k)
+    ]
+    current = sum(state == "current" for _, state in judged.values())
+    counted = sum(map(len, qrels_in_force(experiment, found.standing).values()))
+    return Gaps(
+        parameters=experiment.parameters,
         undefined=evaluation.undefined,
         missing=evaluation.missing,
         unjudged_in_top_k=top.count("unjudged"),
         stale_in_top_k=top.count("stale"),
         stale_pairs=tuple(pair for pair, (_, state) in judged.items() if state == "stale"),
-        judged_out_of_force=current - sum(map(len, qrels.values())),
+        judged_out_of_force=current - counted,
     )
 
 
@@ -146,19 +179,17 @@ def measured_question(
     return _result(question, found.hits(question.question_id), _judged(experiment), evaluation.per_question)
 
 
-def search_key(experiment: Experiment, as_of: date) -> str:
+def search_key(experiment: Experiment, in_force: Standing) -> str:
     """Return a digest that is another one wherever `search` may find something else.
 
-    Judgments, titles, k and budget are not in it: they do not decide what is found.
+    Judgments, titles, k and budget are not in it: they do not decide what is found. Of the day only the
+    sources in force are: two days that have the same are one search.
     """
     parameters = asdict(experiment.parameters)
     deciding = {name: value for name, value in parameters.items() if name not in ("k", "budget")}
-    sources = [
-        [source.source_id, source.text_sha256, source.body_start, validity_body(source.validity)]
-        for source in experiment.sources
-    ]
+    sources = [[source.source_id, source.text_sha256, source.body_start] for source in in_force.sources]
     questions = [[question.question_id, question.text_sha256] for question in experiment.questions]
-    return digest_of(json.dumps([as_of.isoformat(), deciding, sources, questions], sort_keys=True))
+    return digest_of(json.dumps([deciding, sources, questions], sort_keys=True))
 
 
 def _silent(done: int, whole: int) -> None:

@@ -98,6 +98,7 @@ def put_judgment(
     seen: tuple[str, str] | None = None,
 ) -> Judgment | None:  # fmt: skip
     """Write a judgment of the texts that stand, or remove it (None)."""
+    change.refuse_stale(JUDGMENT, judgment_id(question_id, source_id), expected)
     judgment = fresh_judgment(change, question_id, source_id, 0 if grade is None else grade, seen)
     body = None if grade is None else judgment_body(judgment)
     change.put(JUDGMENT, judgment_id(question_id, source_id), body, expected=expected)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from evidence_kit.experiments.holding import check_questions_held, check_sources_held, hold, limits_held
@@ -24,7 +25,9 @@ from evidence_kit.experiments.model import (
     JudgmentError,
     Parameters,
     Question,
+    digest_of,
 )
+from evidence_kit.experiments.naming import one_line
 from evidence_kit.experiments.parameters import changed, parameter_changes
 from evidence_kit.experiments.records import (
     BASELINE,
@@ -107,9 +110,20 @@ class ExperimentStore:
         profile: str = settings.body["limits"]
         return profile
 
-    def snapshot(self, known_at: datetime | None = None) -> Experiment:
-        """Return the experiment as it is, or as it was recorded at an instant."""
-        state = self._revisions.state(known_at)
+    @cached_property
+    def identity(self) -> str:
+        """Return a word that tells this experiment from others: how it began, which no change touches."""
+        first = self._revisions.change(1)
+        return digest_of(f"{first.recorded_at.isoformat()} {first.label}" if first else "")[:12]
+
+    def snapshot(self, known_at: datetime | None = None, change: int | None = None) -> Experiment:
+        """Return the experiment as it is, as it was recorded at an instant, or after the change of a number.
+
+        Raises ExperimentError where there was none at that instant, or no such change (HTTP status 404).
+        """
+        if change is not None and self._revisions.change(change) is None:
+            raise ExperimentError(f"没有第 {change} 次改动：请从“历史”里选择。", http_status=404)
+        state = self._revisions.state(known_at, change)
         if not any(revision.kind == SETTINGS for revision in state):
             raise ExperimentError("那个时刻还没有这个实验：请给出更晚的时刻。")
         return experiment_of(state)
@@ -120,6 +134,14 @@ class ExperimentStore:
         What has not changed since the last look is not read again.
         """
         return self._held.look(self._revisions)
+
+    def refuse_stale(self, kind: str, record_id: str, expected: int) -> None:
+        """Raise StaleError where a record has changed since: a check before what is written is parsed."""
+        self._revisions.refuse_stale(kind, record_id, expected)
+
+    def refuse_newer(self, expected: int) -> None:
+        """Raise StaleError where anything has changed since the revision `expected`, the last one of all."""
+        self._revisions.refuse_newer(expected)
 
     def revision(self, kind: str, record_id: str) -> int:
         """Return the number of a record's last revision, for `expected`; 0 where there never was one."""
@@ -177,11 +199,13 @@ class ExperimentStore:
     ) -> ExperimentSource:  # fmt: skip
         """Change what is given of a source and return it. A new text makes its judgments stale.
 
-        A document gives its text, where its body begins and how it was decoded; not its title.
+        A document gives its text, where its body begins and how it was decoded; not its title. A title is one
+        line: breaks in it become spaces.
         """
         with self._revisions.changing(f"修改资料 {source_id}") as change:
+            change.refuse_stale(SOURCE, source_id, expected)
             source = source_of(source_id, standing_body(change, SOURCE, source_id))
-            source = replace(source, title=source.title if title is None else title)
+            source = replace(source, title=source.title if title is None else one_line(title))
             if text is not None:
                 source = with_text(source, text)
             if validity is not None:
@@ -193,6 +217,7 @@ class ExperimentStore:
     def remove_source(self, source_id: str, *, expected: int | None = None) -> None:
         """Remove a source with its judgments; undo brings back both."""
         with self._revisions.changing(f"删除资料 {source_id}") as change:
+            change.refuse_stale(SOURCE, source_id, expected)
             standing_body(change, SOURCE, source_id)
             change.put(SOURCE, source_id, None, expected=expected)
             remove_judgments(change, "source_id", source_id)
@@ -208,8 +233,9 @@ class ExperimentStore:
 
     def edit_question(self, question_id: str, text: str, *, expected: int | None = None) -> Question:
         """Change a question's text, which makes its judgments stale, and return the question."""
-        question = Question(question_id, text)
         with self._revisions.changing(f"修改问题 {question_id}") as change:
+            change.refuse_stale(QUESTION, question_id, expected)
+            question = Question(question_id, text)
             standing_body(change, QUESTION, question_id)
             change.put(QUESTION, question_id, {"text": text}, expected=expected)
             check_questions_held(change)
@@ -218,6 +244,7 @@ class ExperimentStore:
     def remove_question(self, question_id: str, *, expected: int | None = None) -> None:
         """Remove a question with its judgments; undo brings back both."""
         with self._revisions.changing(f"删除问题 {question_id}") as change:
+            change.refuse_stale(QUESTION, question_id, expected)
             standing_body(change, QUESTION, question_id)
             change.put(QUESTION, question_id, None, expected=expected)
             remove_judgments(change, "question_id", question_id)
@@ -256,6 +283,7 @@ class ExperimentStore:
         """Let a stale judgment count again, as one of the texts that stand now; `seen` as in `judge`."""
         with self._revisions.changing(f"确认判断 {question_id} 与 {source_id}") as change:
             key = judgment_id(question_id, source_id)
+            change.refuse_stale(JUDGMENT, key, expected)
             found = change.latest(JUDGMENT, key)
             if found is None or found.body is None:
                 raise ExperimentError(f"{question_id} 与 {source_id} 还没有判断，不能确认：请先判断。")
@@ -277,6 +305,7 @@ class ExperimentStore:
     def set_parameters(self, changes: Mapping[str, object], *, expected: int | None = None) -> Parameters:
         """Set all of the parameters given, or none: one bad value, and nothing changes."""
         with self._revisions.changing("设置参数") as change:
+            change.refuse_stale(PARAMETERS, THE_ONE, expected)
             before = Parameters(**standing_body(change, PARAMETERS, THE_ONE))
             after = changed(before, changes)
             check_cut(experiment_of(change.state()).sources, after, limits_held(change))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from evidence_kit.experiments.model import Run
+from evidence_kit.experiments.model import Gaps, Run
 from evidence_kit.formats.words import WHY_UNDEFINED
 from evidence_kit.sources.documents import Document
 from evidence_kit.sources.visible import first_few, visible
@@ -26,7 +26,7 @@ def conditions(run: Run) -> str:
     return f"资料截至 {run.as_of}，{run.passages} 个资料块。参数 {set_to}"
 
 
-def omissions(run: Run) -> Iterator[str]:
+def omissions(run: Run | Gaps) -> Iterator[str]:
     """Yield a sentence for each thing that a mean leaves out or takes as 0, with the ids it concerns."""
     undefined = sorted({name for names in run.undefined.values() for name in names})
     if undefined:
@@ -36,9 +36,9 @@ def omissions(run: Run) -> Iterator[str]:
     yield f"前 {run.parameters.k} 篇里未判断的有 {run.unjudged_in_top_k} 处，暂按 0 增益计。"
     if run.stale_in_top_k:
         yield f"前 {run.parameters.k} 篇里待复核的有 {run.stale_in_top_k} 处，也暂按 0 增益计。"
-    if run.stale:
+    if run.stale_pairs:
         pairs = named([f"{question_id} 与 {source_id}" for question_id, source_id in run.stale_pairs])
-        yield f"待复核的判断 {run.stale} 条，不参与指标；用 judge … confirm 确认，或重新判断：{pairs}"
+        yield f"待复核的判断 {len(run.stale_pairs)} 条，不参与指标，请确认或重新判断：{pairs}"
     if run.judged_out_of_force:
         yield f"有 {run.judged_out_of_force} 条判断的资料当天无效，不参与指标。"
 

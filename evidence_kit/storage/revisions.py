@@ -14,7 +14,8 @@ from datetime import datetime, timezone
 
 from evidence_kit.storage import table
 from evidence_kit.storage.connection import Database
-from evidence_kit.storage.errors import NothingToUndoError, StaleError
+from evidence_kit.storage.errors import NothingToUndoError
+from evidence_kit.storage.errors import StaleError as StaleError
 from evidence_kit.storage.table import Body as Body
 from evidence_kit.storage.table import Change as Change
 from evidence_kit.storage.table import Revision as Revision
@@ -51,13 +52,29 @@ class Revisions:
         with self._database.reading() as connection:
             return table.since(connection, number)
 
-    def state(self, known_at: datetime | None = None) -> list[Revision]:
-        """Return the records that stand, or stood at an instant (changes of that instant included).
+    def state(self, known_at: datetime | None = None, change: int | None = None) -> list[Revision]:
+        """Return the records that stand, or stood at an instant (changes of that instant included), or after
+        the change of a number; several changes may share an instant.
 
         They are in order of kind, then id.
         """
         with self._database.reading() as connection:
-            return table.state(connection, known_at)
+            return table.state(connection, known_at, change)
+
+    def change(self, number: int) -> Change | None:
+        """Return the change of a number, None where there is none."""
+        with self._database.reading() as connection:
+            return next((each for each in table.history(connection, number) if each.number == number), None)
+
+    def refuse_stale(self, kind: str, record_id: str, expected: int) -> None:
+        """Raise StaleError where a record's last revision is another one."""
+        with self._database.reading() as connection:
+            table.refuse_stale(connection, kind, record_id, expected)
+
+    def refuse_newer(self, number: int) -> None:
+        """Raise StaleError where anything was written after a revision."""
+        with self._database.reading() as connection:
+            table.refuse_newer(connection, number)
 
     def history(self) -> tuple[Change, ...]:
         """Return all changes, the first one first."""
@@ -153,6 +170,10 @@ class Changing:
         """Raise StaleError, naming the last change, where anything was written after a revision."""
         table.refuse_newer(self._connection, number)
 
+    def refuse_stale(self, kind: str, record_id: str, expected: int | None) -> None:
+        """Raise StaleError where a record's last revision is not the one expected, if one is."""
+        table.refuse_stale(self._connection, kind, record_id, expected)
+
     def ids_ever(self, kind: str) -> list[str]:
         """Return all ids that records of a kind ever had, the removed ones too."""
         rows = self._connection.execute(
@@ -166,9 +187,8 @@ class Changing:
         `expected` is the revision that the writer looked at, 0 for none. Raises StaleError if it is another
         one by now. What is the same is not written again.
         """
+        self.refuse_stale(kind, record_id, expected)
         current = table.latest(self._connection, kind, record_id)
-        if expected is not None and expected != (current.number if current else 0):
-            raise self.stale(kind, record_id)
         return self._replace(kind, record_id, body_text(current.body if current else None), body_text(body))
 
     def _replace(self, kind: str, record_id: str, here: str | None, there: str | None) -> bool:
@@ -185,9 +205,4 @@ class Changing:
 
     def stale(self, kind: str, record_id: str) -> StaleError:
         """Return the error that says which change a record was last written by."""
-        current = table.latest(self._connection, kind, record_id)
-        if current is None:
-            return StaleError(0, "没有这条记录", "")
-        query = "SELECT label, recorded_at FROM change WHERE number = ?"
-        label, recorded_at = self._connection.execute(query, (current.change,)).fetchone()
-        return StaleError(current.number, label, recorded_at)
+        return table.stale(self._connection, kind, record_id)

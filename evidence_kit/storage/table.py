@@ -97,9 +97,11 @@ def latest(connection: sqlite3.Connection, kind: str, record_id: str) -> Revisio
     return None if row is None else _revision(row)
 
 
-def state(connection: sqlite3.Connection, known_at: datetime | None) -> list[Revision]:
-    """Return the records that stand, or stood at an instant, in order of kind, then id."""
-    last = sys.maxsize
+def state(
+    connection: sqlite3.Connection, known_at: datetime | None, change: int | None = None
+) -> list[Revision]:
+    """Return the records that stand, or stood at an instant or after a change, in order of kind, then id."""
+    last = sys.maxsize if change is None else change
     if known_at is not None:
         query = "SELECT coalesce(max(number), 0) FROM change WHERE recorded_at <= ?"
         (last,) = connection.execute(query, (instant_text(known_at),)).fetchone()
@@ -123,6 +125,23 @@ def since(connection: sqlite3.Connection, number: int) -> list[Revision]:
         (number,),
     )
     return [_revision(row) for row in rows]
+
+
+def refuse_stale(connection: sqlite3.Connection, kind: str, record_id: str, expected: int | None) -> None:
+    """Raise StaleError, naming the change that wrote it last, where a record's revision is not `expected`."""
+    current = latest(connection, kind, record_id)
+    if expected is not None and expected != (current.number if current else 0):
+        raise stale(connection, kind, record_id)
+
+
+def stale(connection: sqlite3.Connection, kind: str, record_id: str) -> StaleError:
+    """Return the error that says which change a record was last written by."""
+    current = latest(connection, kind, record_id)
+    if current is None:
+        return StaleError(0, "没有这条记录", "")
+    query = "SELECT label, recorded_at FROM change WHERE number = ?"
+    label, recorded_at = connection.execute(query, (current.change,)).fetchone()
+    return StaleError(current.number, label, recorded_at)
 
 
 def refuse_newer(connection: sqlite3.Connection, number: int) -> None:

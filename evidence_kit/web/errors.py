@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from evidence_kit.errors import EvidenceError
 from evidence_kit.sources.days import parse_instant
 from evidence_kit.storage.errors import DamagedDatabaseError, StaleError, StorageError
+from evidence_kit.web.jobs import BusyError
 from evidence_kit.web.rendering import local_time, render
 
 CODES = {
@@ -29,6 +30,7 @@ CODES = {
     503: "storage_unavailable",
     507: "storage_full",
 }
+BUSY = "busy"  # 503 too, where the file can be used
 _MESSAGES = {
     400: "请求无法理解：请检查后重试。",
     404: "没有这个页面：请检查网址，或从上方的导航进入。",
@@ -45,15 +47,21 @@ _log = logging.getLogger("evidence_kit.web")
 
 @dataclass(frozen=True)
 class WebError:
-    """An error as it is shown; `error_id` finds an unexpected one in the server's log."""
+    """An error as it is shown; `error_id` finds an unexpected one in the server's log.
+
+    `busy` tells a 503 of too much work from one of the file.
+    """
 
     status: int
     message: str
     error_id: str | None = None
+    busy: bool = False
 
     @property
     def code(self) -> str:
         """Return the status in one English word."""
+        if self.busy:
+            return BUSY
         return CODES.get(self.status, "bad_input" if self.status < 500 else "internal_error")
 
     def record(self) -> dict[str, object]:
@@ -72,7 +80,7 @@ def expected(error: EvidenceError) -> WebError:
     if isinstance(error, (StorageError, DamagedDatabaseError)) and error.http_status in _FILE:
         _log.error("the experiment's file: %s", message)
         message = _FILE[error.http_status]
-    return WebError(error.http_status, message)
+    return WebError(error.http_status, message, busy=isinstance(error, BusyError))
 
 
 def unexpected(error: Exception) -> WebError:

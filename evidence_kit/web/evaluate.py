@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -11,9 +12,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from evidence_kit.anchors.anchor import Anchor
 from evidence_kit.errors import EvidenceError
-from evidence_kit.experiments.judging import excerpt, question_named, rows, tallies
+from evidence_kit.experiments.judging import Row, excerpt, question_named, rows, tallies
 from evidence_kit.experiments.model import GRADES
+from evidence_kit.experiments.receipts import receipt_of
 from evidence_kit.experiments.run import Search
 from evidence_kit.experiments.standing import Standing
 from evidence_kit.experiments.store import ExperimentStore
@@ -30,12 +33,16 @@ from evidence_kit.web.evaluate_page import (
     FormError,
     day_of,
     desk_of,
+    expected_of,
+    kept_day,
+    look_and_find,
     look_and_search,
     number_of,
     page,
     part,
     text_of,
 )
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
 from evidence_kit.web.titles import titles_sharing
 
@@ -53,47 +60,49 @@ async def evaluate(request: Request) -> Response:
 
 async def judge(request: Request) -> Response:
     """Write, clear or confirm a judgment, and go back to the question at the next source."""
-    form = await request.form()
-    question_id, day, number = (
-        text_of(form, "question_id"),
-        form.get("day") or None,
-        number_of(form, "page", 1),
-    )
-    shown_day = day if isinstance(day, str) else None
+    form = await form_of(request)
+    day, number, row = day_of(form), number_of(form, "page", 1), number_of(form, "row", 0)
+    question_id, shown_day = text_of(form, "question_id"), kept_day(form, day)
+    write = _writer(desk_of(request).store, form, expected_of(request, form))
     try:
-        await run_in_threadpool(_write, desk_of(request).store, form)
-    except FormError:
-        raise
+        await run_in_threadpool(write)
     except EvidenceError as error:
-        return await _question(request, question_id, number, shown_day, day_of(form), error)
+        return await _refused(request, question_id, number, shown_day, day, error)
     place = address("/evaluate", q=question_id, page=number if number > 1 else None, day=shown_day)
-    return RedirectResponse(f"{place}#row-{number_of(form, 'row', 0) + 1}", 303)
+    return RedirectResponse(f"{place}#row-{row + 1}", 303)
 
 
-def _write(store: ExperimentStore, form: FormData) -> None:
+def _writer(store: ExperimentStore, form: FormData, expected: int) -> Callable[[], object]:
+    """Return what writes the judgment in a form, read whole. Raises FormError."""
     question_id, source_id, said = (text_of(form, key) for key in ("question_id", "source_id", "grade"))
-    revision = number_of(form, "expected")
     seen = text_of(form, "question_sha256"), text_of(form, "source_sha256")
     grades = {**{str(grade): grade for grade in GRADES}, "clear": None}
     if said == "confirm":
-        store.confirm(question_id, source_id, expected=revision, seen=seen)
-    elif said in grades:
-        store.judge(question_id, source_id, grades[said], expected=revision, seen=seen)
-    else:
+        return lambda: store.confirm(question_id, source_id, expected=expected, seen=seen)
+    if said not in grades:
         raise FormError("等级应是 0、1、2、3：请用页面上的按钮。")
+    return lambda: store.judge(question_id, source_id, grades[said], expected=expected, seen=seen)
 
 
 async def _question(
-    request: Request,
-    question_id: str | None,
-    number: int,
-    shown_day: str | None,
-    day: date,
-    error: EvidenceError | None = None,
+    request: Request, question_id: str | None, number: int, shown_day: str | None, day: date
 ) -> Response:
     standing, found = await look_and_search(request, day)
-    if not standing.experiment.questions and question_id is None:
-        return page(request, "evaluate_empty.html", standing, day=shown_day, error=error)
+    if not standing.experiment.questions and not question_id:
+        return page(request, "evaluate_empty.html", standing, day=shown_day)
+    shown = await run_in_threadpool(_shown, desk_of(request), standing, found, question_id, number)
+    return page(request, "evaluate.html", standing, day=shown_day, found=found, **shown)
+
+
+async def _refused(
+    request: Request, question_id: str, number: int, shown_day: str | None, day: date, error: EvidenceError
+) -> Response:
+    """Return the question as it stands with an error; the error alone where that would take its time."""
+    standing, found = await look_and_find(request, day)
+    there = any(question.question_id == question_id for question in standing.experiment.questions)
+    if found is None or not there:
+        asked = question_id if there else None
+        return page(request, "evaluate_refused.html", standing, day=shown_day, error=error, asked=asked)
     shown = await run_in_threadpool(_shown, desk_of(request), standing, found, question_id, number)
     return page(request, "evaluate.html", standing, day=shown_day, error=error, found=found, **shown)
 
@@ -116,7 +125,7 @@ def _shown(
         "questions_left_out": max(len(listed) - QUESTIONS, 0),
         "neighbours": (listed[at - 1] if at else None, listed[at + 1] if at + 1 < len(listed) else None),
         "rows": [
-            (row_number, row, excerpt(row, question, experiment.parameters))
+            (row_number, row, excerpt(row, question, experiment.parameters), _receipt(row))
             for row_number, row in enumerate(shown, (number - 1) * ROWS + 1)
         ],
         "page_number": number,
@@ -127,6 +136,11 @@ def _shown(
         if found.scores.get(question.question_id)
         else titles_sharing(question.text, found.standing.sources, experiment.parameters.analyzer),
     }
+
+
+def _receipt(row: Row) -> Anchor | None:
+    """Return the receipt of a row's excerpt, None where nothing was found."""
+    return receipt_of(row.source, row.best.start, row.best.end) if row.best else None
 
 
 routes = [

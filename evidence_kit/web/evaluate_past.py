@@ -12,7 +12,8 @@ from starlette.routing import Route
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.storage.revisions import Change
-from evidence_kit.web.evaluate_page import desk_of, look, number_of, page, part
+from evidence_kit.web.evaluate_page import desk_of, expected_of, look, number_of, page, part
+from evidence_kit.web.forms import form_of
 
 CHANGES = 50
 
@@ -33,8 +34,8 @@ async def redo(request: Request) -> Response:
 
 
 async def _turn(request: Request, turn: Callable[[ExperimentStore, int], Change]) -> Response:
-    form = await request.form()
-    expected = number_of(form, "expected")
+    form = await form_of(request)
+    expected = expected_of(request, form)
     try:
         await run_in_threadpool(turn, desk_of(request).store, expected)
     except EvidenceError as error:

@@ -11,7 +11,18 @@ from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.judging import question_named
 from evidence_kit.experiments.model import ExperimentError
 from evidence_kit.experiments.records import QUESTION
-from evidence_kit.web.evaluate_page import desk_of, look, number_of, page, part, text_of
+from evidence_kit.web.evaluate_page import (
+    Refused,
+    desk_of,
+    expected_of,
+    gone,
+    look,
+    number_of,
+    page,
+    part,
+    text_of,
+)
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
 
 QUESTIONS = 100
@@ -21,7 +32,7 @@ async def questions(request: Request) -> Response:
     """Show the questions and the form for new ones; a POST adds one a line."""
     if request.method == "GET":
         return await _questions(request)
-    typed = text_of(await request.form(), "questions")
+    typed = text_of(await form_of(request), "questions")
     lines = [line.strip() for line in typed.split("\n") if line.strip()]
     try:
         if not lines:
@@ -36,25 +47,25 @@ async def question(request: Request) -> Response:
     """Show the form of the question in `id`; a POST saves its text."""
     if request.method == "GET":
         return await _question(request, request.query_params.get("id", ""))
-    form = await request.form()
-    question_id, typed, expected = text_of(form, "id"), text_of(form, "text"), number_of(form, "expected")
+    form = await form_of(request)
+    question_id, typed, expected = text_of(form, "id"), text_of(form, "text"), expected_of(request, form)
     store = desk_of(request).store
     try:
         await run_in_threadpool(lambda: store.edit_question(question_id, typed, expected=expected))
     except EvidenceError as error:
-        return await _question(request, question_id, typed, error)
+        return await _question(request, question_id, typed, Refused(error, expected))
     return RedirectResponse(address("/evaluate", q=question_id), 303)
 
 
 async def remove(request: Request) -> Response:
     """Remove a question with its judgments."""
-    form = await request.form()
-    question_id, expected = text_of(form, "id"), number_of(form, "expected")
+    form = await form_of(request)
+    question_id, expected = text_of(form, "id"), expected_of(request, form)
     store = desk_of(request).store
     try:
         await run_in_threadpool(lambda: store.remove_question(question_id, expected=expected))
     except EvidenceError as error:
-        return await _question(request, question_id, None, error)
+        return await _question(request, question_id, None, Refused(error, expected))
     return RedirectResponse("/evaluate/questions", 303)
 
 
@@ -70,13 +81,18 @@ async def _questions(request: Request, typed: str = "", error: EvidenceError | N
 
 
 async def _question(
-    request: Request, question_id: str, typed: str | None = None, error: EvidenceError | None = None
+    request: Request, question_id: str, typed: str | None = None, refused: Refused | None = None
 ) -> Response:
     standing = await look(request)
-    found = question_named(standing.experiment, question_id)
+    try:
+        found = question_named(standing.experiment, question_id)
+    except ExperimentError:
+        if refused is None:
+            raise
+        return gone(request, refused.error, typed or "")
     return page(
         request, "evaluate_question.html", standing,
-        error=error, question=found, typed=found.text if typed is None else typed,
+        refused=refused, question=found, typed=found.text if typed is None else typed,
         revision=standing.revision(QUESTION, question_id),
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -10,19 +11,37 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from evidence_kit.anchors.token import parse_token
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.judging import source_named
 from evidence_kit.experiments.model import ExperimentError, ExperimentSource
+from evidence_kit.experiments.receipts import citable, place_in
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.notes import already_there
+from evidence_kit.sources.days import today
 from evidence_kit.sources.documents import Reading
 from evidence_kit.sources.encodings import NAMES, encoding_title
 from evidence_kit.sources.given import document_typed
 from evidence_kit.sources.readers import SUFFIXES, read_given_files
 from evidence_kit.sources.store import KIND as SOURCE
-from evidence_kit.sources.validity import parse_validity
+from evidence_kit.sources.store import standing as sources_in_force
+from evidence_kit.sources.validity import Validity, parse_validity
 from evidence_kit.web.desk import Import
-from evidence_kit.web.evaluate_page import desk_of, files_of, look, number_of, page, part, text_of
+from evidence_kit.web.evaluate_page import (
+    Refused,
+    day_of,
+    desk_of,
+    expected_of,
+    files_of,
+    gone,
+    kept_day,
+    look,
+    number_of,
+    page,
+    part,
+    text_of,
+)
+from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
 
 SOURCES = 50
@@ -52,6 +71,10 @@ class Typed:
             "\n".join(validity.supersedes),
         )
 
+    def in_force(self) -> tuple[str, ...]:
+        """Return what says when the source is in force."""
+        return self.status, self.effective_from, self.effective_until, shown_lines(self.supersedes)
+
     @classmethod
     def read(cls, form: Mapping[str, object]) -> Typed:
         """Return what a form says; one that shows no text, as it holds what no field can, sends none."""
@@ -67,7 +90,7 @@ async def sources(request: Request) -> Response:
 
 async def import_files(request: Request) -> Response:
     """Import the files of the form, as one change."""
-    form = await request.form()
+    form = await form_of(request)
     files, encoding = await files_of(form, "files"), text_of(form, "encoding") or None
     desk = desk_of(request)
 
@@ -85,36 +108,39 @@ async def import_files(request: Request) -> Response:
 
 async def paste(request: Request) -> Response:
     """Add one source of a title and a text."""
-    form = await request.form()
-    typed = Typed(text_of(form, "title"), text_of(form, "text"))
+    form = await form_of(request)
+    typed, again = Typed(text_of(form, "title"), text_of(form, "text")), "again" in form
     desk = desk_of(request)
 
     def work() -> Import:
         document = replace(document_typed(typed.title, typed.text), source_id="粘贴的文字")
-        return desk.import_reading(Reading((document,), {}), again="again" in form)
+        return desk.import_reading(Reading((document,), {}), again=again)
 
     try:
         made = await run_in_threadpool(work)
     except EvidenceError as error:
-        return await _sources(request, typed, error)
+        return await _sources(request, typed, error, again=again)
     if made.there:
         return RedirectResponse(address("/evaluate/sources", report=made.name), 303)
     return RedirectResponse(address("/evaluate/source", id=made.added[0]), 303)
 
 
 async def source(request: Request) -> Response:
-    """Show the source in `id`, its stretch from `start` to `end` marked where both are given."""
+    """Show the source in `id`; where `receipt` is given, with its place marked, or no place."""
     fields = request.query_params
-    standing = await look(request)
+    day, standing = day_of(fields), await look(request)
     found = source_named(standing.experiment, fields.get("id", ""))
-    parts = None
-    if "start" in fields or "end" in fields:
-        start, end = number_of(fields, "start"), number_of(fields, "end")
-        if start < end <= len(found.text):
-            parts = (found.text[:start], found.text[start:end], found.text[end:])
+    token, placed, error = fields.get("receipt"), None, None
+    if token is not None:
+        try:
+            receipt = parse_token(token, "网址里的定位凭条")
+            placed = await run_in_threadpool(place_in, found, receipt)
+        except EvidenceError as problem:
+            error = problem  # a receipt that contradicts the text still leads to its source, unmarked
     return page(
-        request, "evaluate_source.html", standing,
-        source=found, parts=parts, asked="start" in fields, encoding=encoding_title(found.encoding),
+        request, "evaluate_source.html", standing, day=kept_day(fields, day), error=error, as_of=day,
+        source=found, placed=placed, encoding=encoding_title(found.encoding), version=citable(found).version,
+        absence=sources_in_force(standing.experiment.sources, day).left_out.get(found.source_id),
     )  # fmt: skip
 
 
@@ -122,27 +148,37 @@ async def edit(request: Request) -> Response:
     """Show the form of the source in `id`; a POST saves it."""
     if request.method == "GET":
         return await _edit(request, request.query_params.get("id", ""))
-    form = await request.form()
-    source_id, expected = text_of(form, "id"), number_of(form, "expected")
+    form = await form_of(request)
+    source_id, expected = text_of(form, "id"), expected_of(request, form)
     typed = Typed.read(form)
     try:
         await run_in_threadpool(_save, desk_of(request).store, source_id, typed, expected)
     except EvidenceError as error:
-        return await _edit(request, source_id, typed, error)
+        return await _edit(request, source_id, typed, Refused(error, expected))
     return RedirectResponse(address("/evaluate/source", id=source_id), 303)
 
 
 def _save(store: ExperimentStore, source_id: str, typed: Typed, expected: int) -> None:
+    """Write the fields that differ from what the form showed: a field may not hold all that stands."""
+    store.refuse_stale(SOURCE, source_id, expected)
     before = source_named(store.look().experiment, source_id)
+    shown = Typed.of(before)
+    store.edit_source(
+        source_id,
+        # What a field makes of a line end, and of a title of several lines, nobody has changed.
+        title=None if typed.title in (shown.title, re.sub("[\r\n]", "", shown.title)) else typed.title,
+        text=None if not editable(before) or typed.text == shown_lines(shown.text) else typed.text,
+        validity=None if typed.in_force() == shown.in_force() else _validity(typed),
+        expected=expected,
+    )
+
+
+def _validity(typed: Typed) -> Validity:
     days = {"effective_from": typed.effective_from.strip(), "effective_until": typed.effective_until.strip()}
-    validity = parse_validity(
+    return parse_validity(
         {"status": typed.status, **{key: day for key, day in days.items() if day}},
         tuple(name.strip() for name in typed.supersedes.split("\n") if name.strip()),
     )
-    # A field shows every line end as one character: what nobody changed stays as it was, CR and all.
-    unchanged = not editable(before) or typed.text == shown_lines(before.text)
-    text = None if unchanged else typed.text
-    store.edit_source(source_id, title=typed.title, text=text, validity=validity, expected=expected)
 
 
 def editable(source: ExperimentSource) -> bool:
@@ -157,38 +193,47 @@ def shown_lines(text: str) -> str:
 
 async def remove(request: Request) -> Response:
     """Remove a source with its judgments."""
-    form = await request.form()
-    source_id, expected = text_of(form, "id"), number_of(form, "expected")
+    form = await form_of(request)
+    source_id, expected = text_of(form, "id"), expected_of(request, form)
     store = desk_of(request).store
     try:
         await run_in_threadpool(lambda: store.remove_source(source_id, expected=expected))
     except EvidenceError as error:
-        return await _edit(request, source_id, None, error)
+        return await _edit(request, source_id, None, Refused(error, expected))
     return RedirectResponse("/evaluate/sources", 303)
 
 
 async def _sources(
-    request: Request, typed: Typed | None = None, error: EvidenceError | None = None
+    request: Request, typed: Typed | None = None, error: EvidenceError | None = None, *, again: bool = False
 ) -> Response:
     fields = request.query_params
-    standing = await look(request)
+    day, standing = day_of(fields), await look(request)
     shown, number, page_count = part(standing.experiment.sources, number_of(fields, "page", 1), SOURCES)
     return page(
-        request, "evaluate_sources.html", standing,
-        error=error, typed=typed or Typed(), sources=shown, page_number=number, page_count=page_count,
+        request, "evaluate_sources.html", standing, day=kept_day(fields, day), as_of=day,
+        ids={source.source_id for source in standing.experiment.sources},
+        left_out=sources_in_force(standing.experiment.sources, day).left_out,
+        error=error, typed=typed or Typed(), again=again,
+        sources=shown, page_number=number, page_count=page_count,
         report=desk_of(request).imported(fields.get("report", "")), encodings=NAMES, suffixes=SUFFIXES,
         encoding_title=encoding_title, already_there=already_there,
     )  # fmt: skip
 
 
 async def _edit(
-    request: Request, source_id: str, typed: Typed | None = None, error: EvidenceError | None = None
+    request: Request, source_id: str, typed: Typed | None = None, refused: Refused | None = None
 ) -> Response:
     standing = await look(request)
-    found = source_named(standing.experiment, source_id)
+    try:
+        found = source_named(standing.experiment, source_id)
+    except ExperimentError:
+        if refused is None:
+            raise
+        return gone(request, refused.error, typed.text if typed else "")
     return page(
-        request, "evaluate_edit.html", standing,
-        error=error, source=found, typed=typed or Typed.of(found),
+        request, "evaluate_edit.html", standing, refused=refused, as_of=today(),
+        absence=sources_in_force(standing.experiment.sources, today()).left_out.get(source_id),
+        source=found, typed=typed or Typed.of(found),
         editable=editable(found), revision=standing.revision(SOURCE, source_id),
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timezone
 from functools import lru_cache
 from urllib.parse import urlencode
 
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from evidence_kit.anchors.token import anchor_to_token
+from evidence_kit.experiments.naming import id_row
 from evidence_kit.finder.shining import Piece
 from evidence_kit.formats.words import (
     ABSENCE_WORDS,
@@ -58,6 +59,7 @@ def environment() -> Environment:
         address=address,
         absence_words=ABSENCE_WORDS,
         grade_words=GRADE_WORDS,
+        id_row=id_row,
         parameter_words=PARAMETER_WORDS,
         state_words=STATE_WORDS,
         undefined_word=UNDEFINED,
@@ -65,6 +67,7 @@ def environment() -> Environment:
         number=shown_number,
         signed=signed_digits,
         time=local_time,
+        day_of_time=local_day,
     )
     made.filters.update(
         exact=exact,
@@ -86,7 +89,20 @@ def address(path: str, **fields: object) -> str:
 
 def local_time(instant: datetime) -> str:
     """Return an instant as the pages show it, in the zone that days are counted in."""
-    return instant.astimezone(zone()).strftime("%Y-%m-%d %H:%M:%S")
+    return _local(instant).isoformat(" ", "seconds")
+
+
+def local_day(instant: datetime) -> str:
+    """Return the day of an instant, in the zone that days are counted in."""
+    return _local(instant).date().isoformat()
+
+
+def _local(instant: datetime) -> datetime:
+    """Return the instant in that zone, without it; in UTC where no year is left for it there."""
+    try:
+        return instant.astimezone(zone()).replace(tzinfo=None)
+    except OverflowError:
+        return instant.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 def shown_number(value: float | None) -> str:

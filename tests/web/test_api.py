@@ -18,7 +18,7 @@ from evidence_kit.finder.finding_json import findings_to_json
 from evidence_kit.sources.given import MOST_CHARACTERS, documents_given
 from evidence_kit.web import api
 from evidence_kit.web.app import create_app
-from evidence_kit.web.errors import CODES
+from evidence_kit.web.errors import BUSY, CODES
 from evidence_kit.web.settings import Settings
 
 OPENAPI = json.loads((ROOT / "evidence_kit" / "web" / "openapi.json").read_text(encoding="utf-8"))
@@ -316,7 +316,7 @@ def test_the_description_and_the_routes_are_the_same_both_ways(app):
 def test_the_description_is_served_and_lists_every_error_code(client):
     assert client.get("/api/openapi.json").json() == OPENAPI
     codes = OPENAPI["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
-    assert codes == list(CODES.values())
+    assert codes == [*CODES.values(), BUSY]
 
 
 HOST = {"Host": "127.0.0.1"}

@@ -19,11 +19,11 @@ from evidence_kit.web.settings import Settings
 SECRET = "秘密的内部文字"
 # What any form of any page sends.
 EVERY_FIELD = {
-    **{"q": "x", "id": "", "title": "", "text": "x", "expected": "0", "question_id": "q1", "source_id": "a"},
+    **{"q": "x", "id": "", "title": "", "text": "x", "question_id": "q1", "source_id": "a"},
     **{"grade": "1", "question_sha256": "", "source_sha256": "", "questions": "x", "name": "x", "job": "x"},
     **{"again": "/evaluate", "encoding": "", "status": "active", "effective_from": "", "effective_until": ""},
     **{"supersedes": "", "method": "bm25", "analyzer": "words_han", "window": "9", "overlap": "1", "k": "3"},
-    **{"k1": "1", "b": "1", "budget": "9999"},
+    **{"k1": "1", "b": "1", "budget": "9999", "expected": "0123456789ab-0", "ticket": "x"},
 }
 
 

@@ -1,6 +1,7 @@
 """The Evaluate pages without a browser: what each form does, by hand-checked figures and by the library."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -10,8 +11,11 @@ from experiments import client_on, demo_file, empty_file, stands
 from forms import form_of, forms_of, send
 
 from evidence_kit.commands import main
+from evidence_kit.experiments.model import Experiment, ExperimentSource, Question
 from evidence_kit.experiments.run import run
+from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.experiment_json import experiment_from_json, experiment_to_json
+from evidence_kit.formats.notes import omissions
 from evidence_kit.sources.days import today
 
 
@@ -141,8 +145,8 @@ def test_a_new_method_brings_its_analyzer_unless_one_is_typed(client, path):
 def test_an_undefined_measure_is_named_and_out_of_the_mean(client):
     client.post("/evaluate/questions", data={"questions": "扳手在哪里\n"})
     text = client.get("/evaluate/measures").text
-    assert re.search(r"<li>Recall@3：1 个问题，Q001", text)
-    assert "未定义" in text
+    assert "未定义、不进入均值的问题 1 个" in text
+    assert re.search("<li>未定义、不进入均值的问题 1 个（.*?）：Q001</li>", text)
     assert "0.883333" in re.search(r'<tr class="mean">.*?</tr>', text, re.S)[0]
 
 
@@ -249,6 +253,19 @@ def test_a_pasted_text_that_is_there_already_is_not_added_unless_asked(empty, tm
     answer = send(empty, page, action, {**pasted, "again": "1"})
     assert answer.headers["location"] == "/evaluate/source?id=S002"
     assert len(stands(tmp_path / "empty.db").sources) == 2
+    refused = send(empty, page, action, {**pasted, "text": " ", "again": "1"})
+    assert refused.status_code == 400
+    assert form_of(refused.text, action)["fields"]["again"] == "1"  # what was ticked stays
+
+
+def test_a_long_text_is_stored_whole_as_pasted_and_as_changed(empty, tmp_path):
+    pasted = "字" * 117_000  # escaped, more than 1 MiB
+    answer = send(empty, "/evaluate/sources", "/evaluate/paste", {"title": "长", "text": pasted})
+    assert answer.status_code == 303
+    assert [source.text for source in stands(tmp_path / "empty.db").sources] == [pasted]
+    changed, page = pasted + "改", "/evaluate/source/edit?id=S001"
+    assert send(empty, page, "/evaluate/source/edit", {"text": changed}).status_code == 303
+    assert [source.text for source in stands(tmp_path / "empty.db").sources] == [changed]
 
 
 @pytest.mark.parametrize(
@@ -334,19 +351,111 @@ def test_dates_status_and_succession_are_set_and_asked_for_by_a_day(client, path
     assert "已停用" in client.get("/evaluate/sources").text
 
 
+def states(client, day):
+    """Source id -> the word for its state on a day, and the colour of that word, as the list has them."""
+    text = client.get(f"/evaluate/sources?day={day}").text
+    rows = re.findall(
+        '<tr>\n<th scope="row"><a [^>]+>(.*?)</a>.*?<span class="tag ([a-z]+)">(.*?)</span>', text, re.S
+    )
+    return {source: (word, colour) for source, colour, word in rows}
+
+
+def test_the_list_of_sources_says_what_is_in_force_on_the_day_and_only_that_is_green(client):
+    page, action = "/evaluate/source/edit?id={}", "/evaluate/source/edit"
+    send(client, page.format("repair.md"), action, {"effective_until": "2026-06-30"})
+    send(
+        client, page.format("loaner.md"), action, {"effective_from": "2026-03-01", "supersedes": "parts.txt"}
+    )
+    assert states(client, "2026-07-01")["repair.md"] == ("已过有效期", "off")
+    assert states(client, "2026-06-30")["repair.md"] == ("在用", "on")
+    assert states(client, "2026-07-01")["parts.txt"] == ("已被取代", "off")
+    assert states(client, "2026-02-28")["parts.txt"] == ("在用", "on")
+    assert states(client, "2026-02-28")["loaner.md"] == ("尚未生效", "off")
+    assert ">已过有效期</span>" in client.get("/evaluate/source?id=repair.md&day=2026-07-01").text
+    assert client.get("/evaluate/sources?day=x").status_code == 400
+
+
+def test_what_the_measures_leave_out_is_said_as_in_the_tables(client, path):
+    page, action = "/evaluate/source/edit?id={}", "/evaluate/source/edit"
+    client.post("/evaluate/questions", data={"questions": "囍囍囍"})
+    send(client, page.format("repair.md"), action, {"text": "改过的正文，车修好了。"})
+    send(client, page.format("loaner.md"), action, {"status": "expired"})
+    text = html.unescape(client.get("/evaluate/measures").text)
+    said = list(omissions(run(stands(path), today())))
+    assert len(said) >= 5
+    assert re.findall("<li>(.*?)</li>", text.partition("指标没有算进去的")[2].partition("</ul>")[0]) == said
+    assert any("Q001" in note and "没有命中" in note for note in said)
+
+
+def test_a_title_of_several_lines_is_left_alone_where_only_a_date_is_changed(tmp_path):
+    title = "上\n下"
+    held = Experiment("x", (ExperimentSource("s1", title, "正文"),), (Question("q1", "问"),))
+    ExperimentStore.create(tmp_path / "x.db", "x", holding=held).close()
+    client, page = client_on(tmp_path / "x.db"), "/evaluate/source/edit?id=s1"
+    for number, shown in enumerate((title, "上下"), 1):  # as the page has it, and as a browser's field does
+        change = {"title": shown, "effective_until": f"2027-01-0{number}"}
+        assert send(client, page, "/evaluate/source/edit", change).status_code == 303
+        (source,) = stands(tmp_path / "x.db").sources
+        assert (source.title, str(source.validity.effective_until)) == (title, f"2027-01-0{number}")
+    send(client, page, "/evaluate/source/edit", {"title": "新\n题"})
+    assert stands(tmp_path / "x.db").sources[0].title == "新 题"
+
+
+def test_the_notice_of_an_import_does_not_outlive_it(empty):
+    link = send(empty, "/evaluate/sources", "/evaluate/import", files=FILES).headers["location"]
+    assert "不在实验里" not in empty.get(link).text
+    send(empty, "/evaluate/source/edit?id=S002", "/evaluate/source/remove")
+    assert "其中 1 篇已经撤销或删除" in empty.get(link).text
+    for _ in range(2):
+        send(empty, "/evaluate/history", "/evaluate/undo")
+    assert "其中 5 篇已经撤销或删除" in empty.get(link).text
+
+
 def test_a_removed_source_is_gone_with_its_judgments(client, path):
     assert send(client, "/evaluate/source/edit?id=repair.md", "/evaluate/source/remove").status_code == 303
     assert client.get("/evaluate/source?id=repair.md").status_code == 404
     assert not any(source == "repair.md" for _, source in grades(path))
 
 
-def test_the_place_of_an_excerpt_is_marked_and_a_false_one_is_not(client, path):
+def place_link(client, source):
+    """The address that the first question's page gives for the place of a source's excerpt."""
+    text = client.get("/evaluate?q=q1").text
+    return html.unescape(
+        re.search(rf'href="(/evaluate/source\?id={source}&amp;receipt=[^"#]+)#quote"', text)[1]
+    )
+
+
+def test_the_place_of_an_excerpt_follows_its_words_and_is_marked_nowhere_else(client, path):
     hit = run(stands(path), today()).results[0].documents[0].best
-    address = f"/evaluate/source?id={hit.source_id}&start={hit.start}&end={hit.end}"
-    assert re.search('<mark id="quote">(.*?)</mark>', client.get(address).text, re.S)[1] == hit.quote
-    text = client.get(f"/evaluate/source?id={hit.source_id}&start=5&end=99999").text
-    assert "<mark" not in text
+    link = place_link(client, hit.source_id)
+    source = next(source for source in stands(path).sources if source.source_id == hit.source_id)
+    page, action = f"/evaluate/source/edit?id={hit.source_id}", "/evaluate/source/edit"
+
+    def opened():
+        text = client.get(link).text
+        marked = re.search('<mark id="quote">(.*?)</mark>', text, re.S)
+        status = re.search('data-status="([a-z_]+)"', text)
+        return status and status[1], marked and marked[1], text
+
+    assert opened()[:2] == ("exact", hit.quote)
+    send(client, page, action, {"text": "另一个标签页加的前言。" + source.text})
+    status, marked, text = opened()
+    assert (status, marked) == ("moved", hit.quote)
+    assert "已迁移" in text
+    send(client, page, action, {"text": "完全不同的正文。"})
+    status, marked, text = opened()
+    assert (status, marked) == ("stale", None)
     assert "没有精确位置" in text
+
+
+@pytest.mark.parametrize("receipt", ["", "x", "%00", "e30", "9" * 5000, "=", "é"])
+def test_a_receipt_that_is_none_or_of_another_source_marks_nothing(client, receipt):
+    other = place_link(client, "repair.md").partition("receipt=")[2]
+    for token in (receipt, other):
+        answer = client.get(f"/evaluate/source?id=parts.txt&receipt={token}")
+        assert (answer.status_code, "<mark" in answer.text, error_of(answer)[0]) == (400, False, "bad_input")
+        assert "没有精确位置" in answer.text
+    assert "<mark" not in client.get("/evaluate/source?id=parts.txt&start=3&end=9").text
 
 
 def test_a_baseline_is_frozen_once_and_compared_with_at_an_address(client, path):

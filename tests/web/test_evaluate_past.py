@@ -1,5 +1,6 @@
 """What can be undone and redone, what a stale tab is told, and what was known at an earlier instant."""
 
+import html
 import re
 from datetime import datetime, timedelta, timezone
 
@@ -8,6 +9,7 @@ from experiments import client_on, demo_file, empty_file, stands
 from forms import form_of, forms_of, send
 
 from evidence_kit.experiments.store import ExperimentStore
+from evidence_kit.sources.days import today
 
 
 @pytest.fixture
@@ -113,8 +115,7 @@ def test_who_comes_late_reads_what_was_changed_and_when_on_the_clock_of_the_plac
     at = store.history()[-1].recorded_at.astimezone(timezone(timedelta(hours=5, minutes=45)))
     store.close()
     answer = client.post(action, data={**form, **change}, headers={"Accept": "application/json, text/html"})
-    if answer.status_code == 404:  # the page of what was removed is gone
-        return
+    assert answer.status_code == 409
     message = re.search(r'data-code="contradiction">\s*<p>(.*?)</p>', answer.text, re.S)[1]
     assert f"{at:%Y-%m-%d %H:%M:%S}「{label}」".replace("「", " 「") in message
     assert not re.search(r"[\[\]{}&]|[0-9]Z|\.[0-9]{6}", message)
@@ -130,7 +131,8 @@ def test_who_comes_late_sees_the_parameters_and_the_dates_that_stand(client):
     form = form_of(client.get(page).text, action)["fields"]
     client.post(action, data={**form, "effective_until": "2027-01-02", "supersedes": "parts.txt"})
     now = re.search('<section class="now".*?</section>', client.post(action, data=form).text, re.S)[0]
-    assert "在用，有效期 不限 至 2027-01-02，取代 <bdi>parts.txt</bdi>" in now
+    assert ">在用</span>" in now
+    assert "，有效期 不限 至 2027-01-02，取代 <bdi>parts.txt</bdi>" in now
 
 
 # What was known.
@@ -139,7 +141,7 @@ def test_who_comes_late_sees_the_parameters_and_the_dates_that_stand(client):
 def test_measures_of_an_earlier_instant_are_those_of_what_was_recorded_then(client, path):
     before = client.get("/evaluate/measures").text
     means = re.search(r'<tr class="mean">.*?</tr>', before, re.S)[0]
-    instant = re.findall(r"known=([^\"]+)\" aria-label", client.get("/evaluate/history").text)[0]
+    instant = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
     send(client, "/evaluate/measures", "/evaluate/measures", {"k": "1"})
     send(client, "/evaluate/question?id=q1", "/evaluate/question/remove")
     assert means not in client.get("/evaluate/measures").text
@@ -177,9 +179,47 @@ def test_an_instant_that_is_none_is_bad_input(client, page, known):
 def test_what_was_known_changes_nothing_of_what_stands(client, path):
     before = stands(path)
     text = client.get("/evaluate/measures").text
-    client.get("/evaluate/measures?known=2999-01-01")
+    assert client.get(f"/evaluate/measures?known={today()}").status_code == 200
     assert client.get("/evaluate/measures").text == text
     assert stands(path) == before
+
+
+def test_each_change_has_its_own_past_also_where_a_clock_that_was_ahead_gave_them_one_instant(tmp_path):
+    ahead = datetime(2030, 1, 1, tzinfo=timezone.utc)
+    store = ExperimentStore.create(tmp_path / "x.db", "名", clock=lambda: ahead)
+    for question in ("甲", "乙", "丙"):
+        store.add_questions([question])
+    assert len({change.recorded_at for change in store.history()}) == 1
+    store.close()
+    client = client_on(tmp_path / "x.db")
+    links = re.findall('href="([^"]+)" aria-label="第 ([0-9]+) 次改动', client.get("/evaluate/history").text)
+    found = {int(number): client.get(html.unescape(link)).text for link, number in links}
+    assert {n: re.search("问题 ([0-9]) 个", text)[1] for n, text in found.items()} == {
+        1: "0",
+        2: "1",
+        3: "2",
+        4: "3",
+    }
+    assert all("day=2030-01-01" in link for link, _ in links)  # the day on which it was
+    assert "第 3 次改动之后已记录的" in found[3]
+    export = re.search('href="(/evaluate/exports[^"]+change=3[^"]*)"', found[3])[1]
+    file = re.search(
+        'href="(/evaluate/export/experiment.json[^"]+)"', client.get(html.unescape(export)).text
+    )[1]
+    assert [q["text"] for q in client.get(html.unescape(file)).json()["questions"]] == ["甲", "乙"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ("change=0", 404), ("change=99", 404), ("change=9" * 1, 404), ("change=x", 400), ("change=-1", 400),
+        ("change=1&known=2026-11-01", 400), ("known=2999-01-01", 400), ("known=9999-12-31T20:00:00Z", 400),
+        ("known=2999-01-01T00:00:00Z", 400),
+    ],
+)  # fmt: skip
+def test_a_past_that_never_was_or_is_still_to_come_is_refused(client, asked, status):
+    for page in ("measures", "exports", "export/measures.csv"):
+        assert client.get(f"/evaluate/{page}?{asked}").status_code == status
 
 
 # Order.

@@ -12,6 +12,7 @@ from evidence_kit.experiments.model import ExperimentError, Parameters
 from evidence_kit.experiments.records import PARAMETERS, QUESTION, THE_ONE
 from evidence_kit.experiments.run import measured, run, search, search_key
 from evidence_kit.experiments.store import ExperimentStore
+from evidence_kit.sources.store import standing as in_force
 from evidence_kit.sources.validity import Validity
 from evidence_kit.storage.errors import StaleError
 
@@ -149,15 +150,19 @@ def test_measuring_a_search_is_the_run(filled):
 
 
 def test_a_search_is_another_one_only_where_it_may_find_something_else(filled):
+    def key_of(experiment, day=DAY):
+        return search_key(experiment, in_force(experiment.sources, day))
+
     experiment = filled.snapshot()
-    key = search_key(experiment, DAY)
+    key = key_of(experiment)
     same = [
         replace(experiment, judgments=()),
         replace(experiment, name="别的"),
         replace(experiment, parameters=Parameters(k=9, budget=9)),
         replace(experiment, sources=tuple(replace(source, title="新") for source in experiment.sources)),
     ]
-    assert {search_key(changed, DAY) for changed in same} == {key}
+    assert {key_of(changed) for changed in same} == {key}
+    assert key_of(experiment, date(2026, 12, 1)) == key  # the same sources are in force
     others = [
         replace(experiment, parameters=Parameters(**change))
         for change in ({"window": 9, "overlap": 1}, {"k1": 2.0}, {"b": 0.1}, {"method": "tfidf_log"})
@@ -172,8 +177,23 @@ def test_a_search_is_another_one_only_where_it_may_find_something_else(filled):
             experiment, sources=tuple(replace(s, validity=Validity("expired")) for s in experiment.sources)
         ),
     ]
-    keys = [search_key(changed, DAY) for changed in others] + [search_key(experiment, date(2026, 12, 1))]
+    ends = replace(experiment.sources[0], validity=Validity(effective_until=DAY))
+    others.append(replace(experiment, sources=(ends, *experiment.sources[1:])))
+    keys = [key_of(changed, date(2026, 12, 1)) for changed in others]
     assert len({key, *keys}) == len(keys) + 1
+
+
+def test_a_search_of_another_day_with_the_same_sources_is_that_day_s(filled):
+    filled.edit_source("S001", validity=Validity("expired"))
+    before = filled.snapshot()
+    found = search(before, DAY)
+    filled.edit_source("S001", validity=Validity(effective_until=date(2020, 1, 1)))
+    filled.edit_source("S002", title="新题")
+    now, day = filled.snapshot(), date(2026, 12, 1)
+    again = found.on(in_force(now.sources, day))
+    assert again == search(now, day)
+    assert again.scores is found.scores  # not made a second time
+    assert (found.standing.left_out, again.standing.left_out) == ({"S001": "expired"}, {"S001": "ended"})
 
 
 def test_a_search_and_a_comparison_tell_how_far_they_are_and_end_where_they_are_told(filled):
@@ -209,3 +229,51 @@ def test_a_search_and_a_comparison_tell_how_far_they_are_and_end_where_they_are_
         search(experiment, DAY, progress=stop)
     with pytest.raises(KeyboardInterrupt):
         compare(frozen, experiment, DAY, progress=stop)
+
+
+# Who comes late, and who writes nonsense.
+
+
+def test_who_comes_late_is_told_that_before_what_he_wrote_is_looked_at(filled):
+    seen = {
+        "source": filled.revision("source", "S001"),
+        "question": filled.revision(QUESTION, "Q001"),
+        "parameters": filled.revision(PARAMETERS, THE_ONE),
+    }
+    filled.edit_source("S001", text="别人写的")
+    filled.edit_question("Q001", "别人问的")
+    filled.set_parameters({"k": 5})
+    before = filled.snapshot()
+    for write in (
+        lambda: filled.edit_source("S001", text="\ud800", expected=seen["source"]),
+        lambda: filled.edit_question("Q001", " ", expected=seen["question"]),
+        lambda: filled.set_parameters({"k": 0}, expected=seen["parameters"]),
+        lambda: filled.confirm("Q001", "S003", expected=99),
+        lambda: filled.judge("Q001", "S001", 7, expected=99),
+    ):
+        with pytest.raises(StaleError):
+            write()
+    filled.remove_question("Q002")
+    with pytest.raises(StaleError, match="删除问题 Q002"):
+        filled.edit_question("Q002", "还想改", expected=seen["question"])
+    with pytest.raises(StaleError, match="修改资料 S001"):
+        filled.refuse_stale("source", "S001", seen["source"])
+    assert filled.snapshot().parameters == before.parameters
+
+
+def test_a_title_is_one_line_however_it_was_given(filled):
+    (name,) = filled.import_documents([document("d", "正文", title="上\r\n 下\n\n再下")])
+    titles = {source.source_id: source.title for source in filled.snapshot().sources}
+    assert titles[name] == "上 下 再下"
+    assert filled.edit_source(name, title="\n一\r二\n").title == "一 二"
+
+
+def test_two_experiments_have_two_identities_and_one_keeps_its_own(filled, tmp_path):
+    identity = filled.identity
+    filled.rename("别名")
+    filled.restore(filled.snapshot())
+    other = ExperimentStore.create(tmp_path / "other.db", "手册")
+    again = ExperimentStore.open(filled._database.path)
+    assert again.identity == identity != other.identity
+    again.close()
+    other.close()

@@ -10,6 +10,7 @@ from evidence_kit.experiments.model import ExperimentError
 from evidence_kit.experiments.run import evaluate_search, measures_at, qrels_in_force, search, search_key
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.measures.ranking import evaluate
+from evidence_kit.sources.store import standing as in_force
 from evidence_kit.sources.validity import Validity
 from evidence_kit.storage.errors import NothingToUndoError
 
@@ -59,7 +60,7 @@ def test_measures_that_are_kept_equal_those_from_nothing_after_any_edit_undo_and
         act(filled, chooser)
         standing = other.look()
         assert standing.experiment == filled.snapshot()
-        key = search_key(standing.experiment, DAY)
+        key = search_key(standing.experiment, in_force(standing.experiment.sources, DAY))
         found = searches.setdefault(key, search(standing.experiment, DAY))
         assert evaluated(standing.experiment, found) == from_nothing(filled.snapshot())
     other.close()

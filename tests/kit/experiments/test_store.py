@@ -86,7 +86,7 @@ def test_nothing_to_import_is_refused(store):
 def test_any_text_comes_back_as_it_was(store, text):
     store.import_documents([document("a", text, title=text)])
     (source,) = store.snapshot().sources
-    assert (source.text, source.title) == (text, text)
+    assert (source.text, source.title) == (text, text.strip("\r\n"))  # a title is one line
 
 
 def test_lone_surrogate_is_refused_and_nothing_is_written(store):

@@ -156,7 +156,7 @@ def test_measures_table_has_a_row_a_question_and_the_means_and_says_why_a_cell_i
         "没有命中的问题 1 个，其中有相关判断的按 0 分计：q2",
         "前 3 篇里未判断的有 0 处，暂按 0 增益计。",
         "前 3 篇里待复核的有 1 处，也暂按 0 增益计。",
-        "待复核的判断 1 条，不参与指标；用 judge … confirm 确认，或重新判断：q1 与 s2",
+        "待复核的判断 1 条，不参与指标，请确认或重新判断：q1 与 s2",
     ]
 
 
