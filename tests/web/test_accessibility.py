@@ -47,6 +47,7 @@ def looking(request, browser):
 
 def violations(page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    page.wait_for_load_state("load")  # what was waited for may stand before its style sheet does
     page.eval_on_selector_all("details", "found => found.forEach(item => { item.open = true; })")
     found = axe.run(page, options=RULES).response
     return [(item["id"], [node["html"] for node in item["nodes"]]) for item in found["violations"]]
