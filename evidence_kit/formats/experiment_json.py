@@ -21,6 +21,7 @@ from evidence_kit.experiments.model import (
 )
 from evidence_kit.measures.ranking import mean, parse_measure
 from evidence_kit.sources.days import parse_day
+from evidence_kit.sources.encodings import NAMES
 from evidence_kit.sources.strict_json import Fields, parse_json
 from evidence_kit.sources.validity import Status, Validity, refuse_circle
 
@@ -176,12 +177,19 @@ def _source(fields: Fields) -> ExperimentSource:
         **{key: fields.string(key) for key in ("source_id", "title", "text")},
         "body_start": fields.integer("body_start"),
         "validity": _validity(fields),
-        "encoding": _filled(fields, "encoding"),
+        "encoding": _encoding(fields),
         "transformations": fields.strings("transformations"),
         "origin": _origin(fields),
     }
     with fields.within():
         return ExperimentSource(**values)
+
+
+def _encoding(fields: Fields) -> str:
+    name = fields.string("encoding")
+    if name not in NAMES:
+        raise fields.wrong("encoding", f"应是 {'、'.join(NAMES)} 之一")
+    return name
 
 
 def _origin(fields: Fields) -> str:

@@ -70,7 +70,7 @@ class _Writer:
         if self._layout.second + self._layout.symbol_bits > limits.key_bits:
             raise IndexInputError("资料块或字符种类太多，一个索引放不下：请把资料分成几个索引")
         self.length = np.empty(stream.order.size, np.uint32)
-        firsts = np.zeros(self._symbols + 2, np.int64)
+        firsts: Array = np.zeros(self._symbols + 2, np.int64)
         emitted = sort_kernels.count_terms(stream.symbols, stream.starts, self._layout, self.length, firsts)
         self._ends = np.zeros(self._symbols + 2, np.int64)
         np.cumsum(firsts[:-1], out=self._ends[1:])

@@ -95,12 +95,17 @@ def open_database(path: Path) -> Database:
 def new_database(path: Path) -> Iterator[Database]:
     """Yield an empty database, which gets the name `path` when the block ends well; else nothing is left.
 
-    Raises StorageError where the name is taken.
+    Raises StorageError where the name is taken, or the log of a file that had it lies there.
     """
     if path.exists() or path.is_symlink():
         raise StorageError(f"{path} 已经存在，没有改动它：请换一个文件名，或直接打开它。")
     if not path.parent.is_dir():
         raise StorageError(f"{path} 无法新建：文件夹 {path.parent} 不存在，请先建立。")
+    for suffix in ("-wal", "-shm", "-journal"):  # SQLite would take it for the new file's own
+        if Path(f"{path}{suffix}").exists():
+            raise StorageError(
+                f"{path}{suffix} 是从前一个 {path.name} 留下的，没有改动它：请把它移走，或换一个文件名。"
+            )
     sweep(path.parent)
     temporary = temporary_beside(path)
     try:

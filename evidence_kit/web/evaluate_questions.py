@@ -30,7 +30,7 @@ QUESTIONS = 100
 
 async def questions(request: Request) -> Response:
     """Show the questions and the form for new ones; a POST adds one a line."""
-    if request.method == "GET":
+    if request.method != "POST":
         return await _questions(request)
     typed = text_of(await form_of(request), "questions")
     lines = [line.strip() for line in typed.split("\n") if line.strip()]
@@ -45,7 +45,7 @@ async def questions(request: Request) -> Response:
 
 async def question(request: Request) -> Response:
     """Show the form of the question in `id`; a POST saves its text."""
-    if request.method == "GET":
+    if request.method != "POST":
         return await _question(request, request.query_params.get("id", ""))
     form = await form_of(request)
     question_id, typed, expected = text_of(form, "id"), text_of(form, "text"), expected_of(request, form)

@@ -46,7 +46,7 @@ QUESTIONS = 50
 
 async def measures(request: Request) -> Response:
     """Show parameters and measures; a POST applies all parameters of the form, or none."""
-    if request.method == "GET":
+    if request.method != "POST":
         return await _measures(request, request.query_params)
     form = await form_of(request)
     expected, day = expected_of(request, form), day_of(form)
@@ -75,9 +75,9 @@ def shown_parameters(parameters: Parameters) -> dict[str, str]:
 
 async def baselines(request: Request) -> Response:
     """Show the baselines; a POST freezes what stands as a new one, and `job` asks for the end of that."""
-    fields = request.query_params if request.method == "GET" else await form_of(request)
+    fields = request.query_params if request.method != "POST" else await form_of(request)
     job_id = fields.get("job")
-    if request.method == "GET" and not job_id:
+    if request.method != "POST" and not job_id:
         return await _baselines(request, fields)
     name, expected, day = text_of(fields, "name").strip(), expected_of(request, fields), day_of(fields)
     desk, shown_day = desk_of(request), kept_day(fields, day)
@@ -114,7 +114,7 @@ async def compare(request: Request) -> Response:
 
 async def prompt(request: Request) -> Response:
     """Show the prompt for the question in `q`; a POST sets its budget."""
-    if request.method == "GET":
+    if request.method != "POST":
         return await _prompt(request, request.query_params)
     form = await form_of(request)
     question_id, expected, day = text_of(form, "q"), expected_of(request, form), day_of(form)

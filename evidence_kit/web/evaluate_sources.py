@@ -28,6 +28,7 @@ from evidence_kit.sources.store import standing as sources_in_force
 from evidence_kit.sources.validity import Validity, parse_validity
 from evidence_kit.web.desk import Import
 from evidence_kit.web.evaluate_page import (
+    FormError,
     Refused,
     day_of,
     desk_of,
@@ -146,22 +147,24 @@ async def source(request: Request) -> Response:
 
 async def edit(request: Request) -> Response:
     """Show the form of the source in `id`; a POST saves it."""
-    if request.method == "GET":
+    if request.method != "POST":
         return await _edit(request, request.query_params.get("id", ""))
     form = await form_of(request)
     source_id, expected = text_of(form, "id"), expected_of(request, form)
     typed = Typed.read(form)
     try:
-        await run_in_threadpool(_save, desk_of(request).store, source_id, typed, expected)
+        await run_in_threadpool(_save, desk_of(request).store, source_id, typed, expected, "text" in form)
     except EvidenceError as error:
         return await _edit(request, source_id, typed, Refused(error, expected))
     return RedirectResponse(address("/evaluate/source", id=source_id), 303)
 
 
-def _save(store: ExperimentStore, source_id: str, typed: Typed, expected: int) -> None:
+def _save(store: ExperimentStore, source_id: str, typed: Typed, expected: int, has_text: bool) -> None:
     """Write the fields that differ from what the form showed: a field may not hold all that stands."""
     store.refuse_stale(SOURCE, source_id, expected)
     before = source_named(store.look().experiment, source_id)
+    if editable(before) and not has_text:  # else what is missing would be taken for an empty text
+        raise FormError("缺少 text：请从页面里重新操作。")
     shown = Typed.of(before)
     store.edit_source(
         source_id,

@@ -332,6 +332,32 @@ def test_what_nobody_changed_stays_as_it_was_line_ends_and_all(empty, tmp_path):
     assert (source.title, source.text) == ("新题", data.decode())
 
 
+def test_an_edit_that_sends_no_text_is_refused_and_takes_none_away(client, path):
+    page, action = "/evaluate/source/edit?id=repair.md", "/evaluate/source/edit"
+    before = stands(path).sources
+    fields = form_of(client.get(page).text, action)["fields"]
+    del fields["text"]
+    answer = client.post(action, data={**fields, "title": "新题"})
+    assert (answer.status_code, error_of(answer)[1]) == (400, "缺少 text：请从页面里重新操作。")
+    assert stands(path).sources == before
+
+
+FORM_PAGES = (
+    "/evaluate/questions", "/evaluate/question?id=q1", "/evaluate/source/edit?id=repair.md",
+    "/evaluate/measures", "/evaluate/baselines", "/evaluate/prompt?q=q1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", FORM_PAGES)
+def test_head_answers_as_get_does_and_writes_nothing(client, path, page):
+    before = stands(path)
+    text = client.get(page).text
+    sent = {name: value for form in forms_of(text) for name, value in form["fields"].items()}
+    answer = client.request("HEAD", page, data={**sent, "questions": "新问", "text": "新文", "title": "新题"})
+    assert (answer.status_code, answer.text) == (200, "")
+    assert stands(path) == before
+
+
 def test_dates_status_and_succession_are_set_and_asked_for_by_a_day(client, path):
     page, action = "/evaluate/source/edit?id=repair.md", "/evaluate/source/edit"
     change = {"effective_from": "2026-01-01", "effective_until": "2026-06-30"}

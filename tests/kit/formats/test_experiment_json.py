@@ -308,6 +308,8 @@ def changed(experiment, path, value):
         (["questions", 1, "text"], " ", r"questions\[1\] 不成立：问题"),
         (["name"], "", "name 不成立：实验名称是空的"),
         (["views", "tab"], 1, "views.tab 应是字符串"),
+        (["sources", 1, "encoding"], "latin-1", r"sources\[1\].encoding 应是 utf-8、"),
+        (["sources", 1, "encoding"], "\0", r"sources\[1\].encoding 应是 utf-8、"),
         (["sources", 1, "origin"], "", r"sources\[1\].origin 不能为空"),
         (["sources", 1, "origin"], None, r"sources\[1\].origin 应是字符串"),
     ],

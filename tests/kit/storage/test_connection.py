@@ -76,6 +76,15 @@ def test_new_file_does_not_replace_one_that_appears_meanwhile(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_new_file_is_refused_where_the_log_of_a_lost_one_would_be_taken_for_its_own(tmp_path, suffix):
+    left = tmp_path / f"x.db{suffix}"
+    left.write_bytes(b"old")
+    with pytest.raises(StorageError, match="移走"), new_database(tmp_path / "x.db"):
+        pass
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(left.name, b"old")]
+
+
 def test_new_file_in_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(StorageError, match="不存在"), new_database(tmp_path / "no" / "x.db"):
         pass
