@@ -17,7 +17,6 @@ from evidence_kit.index.views import BM25, COURSE, LOG, Formula, Scratch
 Array = Any
 
 UNKNOWN = 0xFFFFFFFF  # a symbol of the question that the index does not have
-AHEAD = 3  # lines of memory, of 64 bytes, that are asked for at the beginning of a list
 TOGETHER = 32  # passages scored term by term, so that their lookups overlap
 
 
@@ -31,7 +30,7 @@ class Query(NamedTuple):
     part: Array  # float64 [m] value in the question's vector; 1.0 for bm25
     weight: Array  # float64 [m] part * idf, rounded up for bounds
     parts: Array  # float64 [TOGETHER, m] room for the parts of exact scores
-    filled: Array  # int64 [TOGETHER] room for their numbers; what `_ask_ahead` gave, until then
+    filled: Array  # int64 [TOGETHER] room for their numbers
     formula: Formula
 
 
@@ -140,7 +139,6 @@ def weigh_terms(
 ) -> Query:
     """Return the question; `total` counts all of its terms, those that the index does not have included."""
     m = terms.size
-    asked = 0
     row = np.empty(m, np.int64)
     packed_start = np.empty(m, np.int64)
     packed_end = np.empty(m, np.int64)
@@ -156,7 +154,6 @@ def weigh_terms(
         if row[i] >= 0:
             borders = postings.dense_start[row[i]]
             df = np.int64(borders[borders.size - 1]) - np.int64(borders[0])
-        asked += _ask_ahead(postings, row[i], packed_start[i], packed_end[i])
         idf[i] = statistics.idf[part_end(statistics.df, 0, statistics.df.size, df) - 1]
         if formula.kind == COURSE:
             part[i] = np.float64(counts[i]) / np.float64(total) * idf[i]
@@ -166,23 +163,8 @@ def weigh_terms(
         length = np.sqrt(fsum(part * part, m))
         part = part / (length if length > 0.0 else 1.0)
     weight = part * idf * (1.0 + bound_margin(m))
-    parts, filled = np.empty((TOGETHER, m)), np.full(TOGETHER, asked)
+    parts, filled = np.empty((TOGETHER, m)), np.empty(TOGETHER, np.int64)
     return Query(row, packed_start, packed_end, idf, part, weight, parts, filled, formula)
-
-
-@inlined
-def _ask_ahead(postings: Postings, row: int, begin: int, end: int) -> Any:
-    """Read where the postings of a term begin, so that memory brings those of all terms at the same time.
-
-    What comes back means nothing; it is kept so that the reads are not compiled away.
-    """
-    asked = 0
-    for line in range(AHEAD):
-        if begin + 16 * line < end:
-            asked += np.int64(postings.packed[begin + 16 * line])
-        if row >= 0 and np.int64(postings.dense_start[row, 0]) + 32 * line < postings.low.size:
-            asked += np.int64(postings.low[np.int64(postings.dense_start[row, 0]) + 32 * line])
-    return asked
 
 
 @loop

@@ -20,15 +20,11 @@ from evidence_kit.web.errors import on_evidence_error, on_http_exception
 from evidence_kit.web.evaluate_page import on_still_running
 from evidence_kit.web.jobs import StillRunning
 from evidence_kit.web.limits import BodyLimit
-from evidence_kit.web.pages import first_page, page_routes
+from evidence_kit.web.pages import TABS, first_page, page_routes
 from evidence_kit.web.security import Guard
 from evidence_kit.web.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
-
-
-# Where files and whole sources are taken.
-UPLOADS = ("/evaluate/import", "/evaluate/paste", "/evaluate/restore", "/evaluate/source/edit")
 
 
 def create_app(settings: Settings, course: Course | None = None, desk: Desk | None = None) -> Starlette:
@@ -36,6 +32,7 @@ def create_app(settings: Settings, course: Course | None = None, desk: Desk | No
 
     Raises CourseError where the course's files are not what they should be.
     """
+    uploads = dict.fromkeys((path for tab in TABS for path in tab.uploads), settings.max_upload)
     app = Starlette(
         routes=[
             Route("/", to_first_page),
@@ -45,9 +42,7 @@ def create_app(settings: Settings, course: Course | None = None, desk: Desk | No
         ],
         middleware=[
             Middleware(Guard, settings=settings),
-            Middleware(
-                BodyLimit, limit=settings.max_body, others=dict.fromkeys(UPLOADS, settings.max_upload)
-            ),
+            Middleware(BodyLimit, limit=settings.max_body, others=uploads),
         ],
         exception_handlers={
             EvidenceError: on_evidence_error,

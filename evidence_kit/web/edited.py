@@ -12,6 +12,7 @@ from evidence_kit.finder.errors import FinderError
 from evidence_kit.finder.finder import Finder
 from evidence_kit.sources.documents import Document
 from evidence_kit.sources.given import documents_given
+from evidence_kit.web.forms import field_line, field_text
 from evidence_kit.web.shelves import FinderOf, Shelf
 
 _SOURCES = "资料"
@@ -34,7 +35,7 @@ class Row:
         """Return the row as a browser has it: a text field holds every line end as LF, a field of one line
         none. What comes back in a form is compared as this, wherever the line ends were lost.
         """
-        return Row(field_text(self.source_id), _one_line(self.title), field_text(self.text))
+        return Row(field_text(self.source_id), field_line(self.title), field_text(self.text))
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,6 @@ class Edited:
     documents: tuple[Document, ...]
     finder_of: FinderOf
     relined: frozenset[str]
-
-
-def field_text(text: str) -> str:
-    """Return a text with the line ends that a text field of a page gives it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _one_line(text: str) -> str:
-    return text.replace("\r", "").replace("\n", "")
 
 
 def rows_of(form: FormData) -> tuple[Row, ...]:

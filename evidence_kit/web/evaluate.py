@@ -15,19 +15,13 @@ from starlette.routing import Route
 from evidence_kit.anchors.anchor import Anchor
 from evidence_kit.errors import EvidenceError
 from evidence_kit.experiments.judging import Row, excerpt, question_named, rows, tallies
-from evidence_kit.experiments.model import GRADES
+from evidence_kit.experiments.model import GRADES, Experiment, Question
 from evidence_kit.experiments.receipts import receipt_of
 from evidence_kit.experiments.run import Search
 from evidence_kit.experiments.standing import Standing
 from evidence_kit.experiments.store import ExperimentStore
-from evidence_kit.web import (
-    evaluate_files,
-    evaluate_jobs,
-    evaluate_past,
-    evaluate_questions,
-    evaluate_results,
-    evaluate_sources,
-)
+from evidence_kit.finder.titles import SharingTitle, titles_sharing
+from evidence_kit.text.analysis import parse_analyzer
 from evidence_kit.web.desk import Desk
 from evidence_kit.web.evaluate_page import (
     FormError,
@@ -44,7 +38,6 @@ from evidence_kit.web.evaluate_page import (
 )
 from evidence_kit.web.forms import form_of
 from evidence_kit.web.rendering import address
-from evidence_kit.web.titles import titles_sharing
 
 ROWS = 10
 QUESTIONS = 40  # beyond that the list beside the question shows those around it
@@ -132,10 +125,14 @@ def _shown(
         "page_count": page_count,
         "measures": evaluation.per_question[question.question_id],
         "means": evaluation.means,
-        "titled": []
-        if found.scores.get(question.question_id)
-        else titles_sharing(question.text, found.standing.sources, experiment.parameters.analyzer),
+        "titled": [] if found.scores.get(question.question_id) else _titled(question, found, experiment),
     }
+
+
+def _titled(question: Question, found: Search, experiment: Experiment) -> list[SharingTitle]:
+    """Return the titles that hold words of a question."""
+    titles = ((source.source_id, source.title) for source in found.standing.sources)
+    return list(titles_sharing(question.text, titles, parse_analyzer(experiment.parameters.analyzer)))
 
 
 def _receipt(row: Row) -> Anchor | None:
@@ -146,10 +143,4 @@ def _receipt(row: Row) -> Anchor | None:
 routes = [
     Route("/evaluate", evaluate),
     Route("/evaluate/judge", judge, methods=["POST"]),
-    *evaluate_questions.routes,
-    *evaluate_sources.routes,
-    *evaluate_results.routes,
-    *evaluate_files.routes,
-    *evaluate_past.routes,
-    *evaluate_jobs.routes,
 ]

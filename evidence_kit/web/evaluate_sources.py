@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -42,7 +41,7 @@ from evidence_kit.web.evaluate_page import (
     part,
     text_of,
 )
-from evidence_kit.web.forms import form_of
+from evidence_kit.web.forms import field_line, field_text, fits_field, form_of
 from evidence_kit.web.rendering import address
 
 SOURCES = 50
@@ -50,10 +49,10 @@ SOURCES = 50
 
 @dataclass(frozen=True)
 class Typed:
-    """A source as a form has it, all text; `supersedes` is one id a line."""
+    """A source as a form has it, all text; `supersedes` is one id a line, `text` None where none was sent."""
 
     title: str = ""
-    text: str = ""
+    text: str | None = ""
     status: str = "active"
     effective_from: str = ""
     effective_until: str = ""
@@ -74,14 +73,14 @@ class Typed:
 
     def in_force(self) -> tuple[str, ...]:
         """Return what says when the source is in force."""
-        return self.status, self.effective_from, self.effective_until, shown_lines(self.supersedes)
+        return self.status, self.effective_from, self.effective_until, field_text(self.supersedes)
 
     @classmethod
     def read(cls, form: Mapping[str, object]) -> Typed:
         """Return what a form says; one that shows no text, as it holds what no field can, sends none."""
         keys = ("title", "status", "effective_from", "effective_until", "supersedes")
         values = {key: text_of(form, key) for key in keys}
-        return cls(text=text_of(form, "text") if "text" in form else "", **values)
+        return cls(text=text_of(form, "text") if "text" in form else None, **values)
 
 
 async def sources(request: Request) -> Response:
@@ -110,17 +109,17 @@ async def import_files(request: Request) -> Response:
 async def paste(request: Request) -> Response:
     """Add one source of a title and a text."""
     form = await form_of(request)
-    typed, again = Typed(text_of(form, "title"), text_of(form, "text")), "again" in form
+    title, text, again = text_of(form, "title"), text_of(form, "text"), "again" in form
     desk = desk_of(request)
 
     def work() -> Import:
-        document = replace(document_typed(typed.title, typed.text), source_id="粘贴的文字")
+        document = replace(document_typed(title, text), source_id="粘贴的文字")
         return desk.import_reading(Reading((document,), {}), again=again)
 
     try:
         made = await run_in_threadpool(work)
     except EvidenceError as error:
-        return await _sources(request, typed, error, again=again)
+        return await _sources(request, Typed(title, text), error, again=again)
     if made.there:
         return RedirectResponse(address("/evaluate/sources", report=made.name), 303)
     return RedirectResponse(address("/evaluate/source", id=made.added[0]), 303)
@@ -153,24 +152,24 @@ async def edit(request: Request) -> Response:
     source_id, expected = text_of(form, "id"), expected_of(request, form)
     typed = Typed.read(form)
     try:
-        await run_in_threadpool(_save, desk_of(request).store, source_id, typed, expected, "text" in form)
+        await run_in_threadpool(_save, desk_of(request).store, source_id, typed, expected)
     except EvidenceError as error:
         return await _edit(request, source_id, typed, Refused(error, expected))
     return RedirectResponse(address("/evaluate/source", id=source_id), 303)
 
 
-def _save(store: ExperimentStore, source_id: str, typed: Typed, expected: int, has_text: bool) -> None:
+def _save(store: ExperimentStore, source_id: str, typed: Typed, expected: int) -> None:
     """Write the fields that differ from what the form showed: a field may not hold all that stands."""
     store.refuse_stale(SOURCE, source_id, expected)
     before = source_named(store.look().experiment, source_id)
-    if editable(before) and not has_text:  # else what is missing would be taken for an empty text
+    if fits_field(before.text) and typed.text is None:
         raise FormError("缺少 text：请从页面里重新操作。")
     shown = Typed.of(before)
     store.edit_source(
         source_id,
         # What a field makes of a line end, and of a title of several lines, nobody has changed.
-        title=None if typed.title in (shown.title, re.sub("[\r\n]", "", shown.title)) else typed.title,
-        text=None if not editable(before) or typed.text == shown_lines(shown.text) else typed.text,
+        title=None if typed.title in (shown.title, field_line(shown.title)) else typed.title,
+        text=None if not fits_field(before.text) or typed.text == field_text(before.text) else typed.text,
         validity=None if typed.in_force() == shown.in_force() else _validity(typed),
         expected=expected,
     )
@@ -182,16 +181,6 @@ def _validity(typed: Typed) -> Validity:
         {"status": typed.status, **{key: day for key, day in days.items() if day}},
         tuple(name.strip() for name in typed.supersedes.split("\n") if name.strip()),
     )
-
-
-def editable(source: ExperimentSource) -> bool:
-    """Return whether a field of a page can hold a text: none can hold NUL."""
-    return "\0" not in source.text
-
-
-def shown_lines(text: str) -> str:
-    """Return a text with the line ends that a field of a page gives it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 async def remove(request: Request) -> Response:
@@ -232,12 +221,15 @@ async def _edit(
     except ExperimentError:
         if refused is None:
             raise
-        return gone(request, refused.error, typed.text if typed else "")
+        return gone(request, refused.error, (typed and typed.text) or "")
+    shown = typed or Typed.of(found)
+    if shown.text is None:
+        shown = replace(shown, text=found.text)
     return page(
         request, "evaluate_edit.html", standing, refused=refused, as_of=today(),
         absence=sources_in_force(standing.experiment.sources, today()).left_out.get(source_id),
-        source=found, typed=typed or Typed.of(found),
-        editable=editable(found), revision=standing.revision(SOURCE, source_id),
+        source=found, typed=shown,
+        editable=fits_field(found.text), revision=standing.revision(SOURCE, source_id),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Forms as browsers send them, read within the limits of the settings."""
+"""Forms as browsers send them, read within the limits of the settings, and what their fields can hold."""
 
 from __future__ import annotations
 
@@ -47,3 +47,18 @@ def _decoded(body: bytes, most: int) -> FormData:
     pairs = parse_qsl(body.decode("latin-1"), keep_blank_values=True, max_num_fields=most)
     form: list[tuple[str, str | UploadFile]] = list(pairs)
     return FormData(form)
+
+
+def fits_field(text: str) -> bool:
+    """Return whether a field of a page can hold a text: none can hold NUL."""
+    return "\0" not in text
+
+
+def field_text(text: str) -> str:
+    """Return a text with the line ends that a text field of a page gives it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def field_line(text: str) -> str:
+    """Return a text as a field of one line holds it: without line ends."""
+    return text.replace("\r", "").replace("\n", "")

@@ -27,7 +27,7 @@ from evidence_kit.measures.digits import signed_digits, six_digits
 from evidence_kit.reports.markup import keeping_returns
 from evidence_kit.sources.days import zone
 from evidence_kit.sources.visible import visible
-from evidence_kit.web.pages import PAGES
+from evidence_kit.web.pages import PAGES, TABS
 
 
 def render(
@@ -62,6 +62,7 @@ def environment() -> Environment:
         id_row=id_row,
         parameter_words=PARAMETER_WORDS,
         state_words=STATE_WORDS,
+        tabs=TABS,
         undefined_word=UNDEFINED,
         why_undefined=WHY_UNDEFINED,
         number=shown_number,

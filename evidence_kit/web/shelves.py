@@ -16,6 +16,7 @@ from evidence_kit.sources.given import documents_given
 from evidence_kit.sources.store import standing
 from evidence_kit.sources.visible import visible
 from evidence_kit.web.desk import Desk
+from evidence_kit.web.forms import fits_field
 
 ShelfName = Literal["sample", "experiment"]
 FinderOf = Callable[[str], Finder]  # a method's finder over some sources
@@ -50,7 +51,7 @@ def _of_experiment(desk: Desk) -> Shelf:
     here = [
         source
         for source in standing(held, today()).sources
-        if source.text.strip() and "\0" not in source.text
+        if source.text.strip() and fits_field(source.text)
     ]
     records = [{"id": source.source_id, "title": source.title, "text": source.text} for source in here]
     documents = documents_given(records, "实验的资料")

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from experiments import client_on, demo_file, slow_searches
 from starlette.testclient import TestClient
 from workbench import BASE, hostile_course, odd_course, serving
 
@@ -26,6 +27,22 @@ def app():
 def client(app):
     with TestClient(app, base_url=BASE, follow_redirects=False) as made:
         yield made
+
+
+@pytest.fixture
+def path(tmp_path):
+    """The file of an experiment: the demo."""
+    return demo_file(tmp_path / "demo.db")
+
+
+@pytest.fixture
+def slow_client(path, monkeypatch):
+    """A client whose searches wait until the event is set."""
+    go = slow_searches(monkeypatch)
+    made = client_on(path)
+    yield made, go
+    go.set()
+    made.app.state.desk.close()
 
 
 @pytest.fixture(scope="session")

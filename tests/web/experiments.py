@@ -1,4 +1,6 @@
-"""Experiments for the tests of the Evaluate pages, each in a file of its own."""
+"""Experiments for the tests of the Evaluate pages, each in a file of its own, and searches that take long."""
+
+import threading
 
 from starlette.testclient import TestClient
 from workbench import BASE, HOSTILE, ROOT
@@ -8,8 +10,8 @@ from evidence_kit.experiments.demo import read_demo
 from evidence_kit.experiments.model import Parameters
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.sources.given import document_typed
+from evidence_kit.web import desk
 from evidence_kit.web.app import create_app
-from evidence_kit.web.desk import Desk
 from evidence_kit.web.settings import Settings
 
 COURSE = Course.load()
@@ -40,7 +42,7 @@ def hostile_file(path):
 
 
 def app_on(path):
-    return create_app(Settings(), COURSE, Desk(path))
+    return create_app(Settings(), COURSE, desk.Desk(path))
 
 
 def client_on(path):
@@ -53,3 +55,18 @@ def stands(path):
     experiment = store.snapshot()
     store.close()
     return experiment
+
+
+def slow_searches(monkeypatch):
+    """Make searches wait, looking whether to end, until the event that is returned is set."""
+    go = threading.Event()
+    real = desk.search
+
+    def waiting(experiment, day, *, progress):
+        while not go.wait(0.005):
+            progress(3, 7)
+        return real(experiment, day, progress=progress)
+
+    monkeypatch.setattr(desk, "search", waiting)
+    monkeypatch.setattr("evidence_kit.web.jobs.PATIENCE", 0.05)
+    return go

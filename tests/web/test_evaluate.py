@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from experiments import client_on, demo_file, empty_file, stands
+from experiments import client_on, empty_file, stands
 from forms import form_of, forms_of, send
 
 from evidence_kit.commands import main
@@ -17,11 +17,6 @@ from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.formats.experiment_json import experiment_from_json, experiment_to_json
 from evidence_kit.formats.notes import omissions
 from evidence_kit.sources.days import today
-
-
-@pytest.fixture
-def path(tmp_path):
-    return demo_file(tmp_path / "demo.db")
 
 
 @pytest.fixture

@@ -8,21 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 
 import pytest
-from experiments import app_on, demo_file, empty_file, hostile_file, stands
+from experiments import app_on, demo_file, empty_file, hostile_file, slow_searches, stands
 from test_accessibility import LOOKS, violations
 from workbench import HOSTILE, ROOT, serving
 
 from evidence_kit.experiments.run import run
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.sources.days import today
-
-
-@pytest.fixture
-def path(tmp_path):
-    return demo_file(tmp_path / "demo.db")
 
 
 @pytest.fixture
@@ -354,18 +348,7 @@ def test_hostile_text_runs_nothing_and_stays_text(page, tmp_path):
 @pytest.fixture
 def slow(path, monkeypatch):
     """The address of a server whose searches wait until the event is set."""
-    import evidence_kit.web.desk as desk
-
-    go = threading.Event()
-    real = desk.search
-
-    def waiting(experiment, day, *, progress):
-        while not go.wait(0.02):
-            progress(3, 7)
-        return real(experiment, day, progress=progress)
-
-    monkeypatch.setattr(desk, "search", waiting)
-    monkeypatch.setattr("evidence_kit.web.jobs.PATIENCE", 0.05)
+    go = slow_searches(monkeypatch)
     with serving(app_on(path)) as address:
         yield address, go
         go.set()

@@ -5,16 +5,11 @@ import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from experiments import client_on, demo_file, empty_file, stands
+from experiments import client_on, empty_file, stands
 from forms import form_of, forms_of, send
 
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.sources.days import today
-
-
-@pytest.fixture
-def path(tmp_path):
-    return demo_file(tmp_path / "demo.db")
 
 
 @pytest.fixture

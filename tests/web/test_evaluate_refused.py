@@ -2,23 +2,15 @@
 
 import html
 import re
-import threading
 from itertools import product
 
 import pytest
-from experiments import app_on, client_on, demo_file, empty_file, stands
+from experiments import client_on, demo_file, empty_file, stands
 from forms import form_of, send
-from starlette.testclient import TestClient
-from workbench import BASE
 
 from evidence_kit.experiments.model import ExperimentError
 from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.web.evaluate_results import shown_parameters
-
-
-@pytest.fixture
-def path(tmp_path):
-    return demo_file(tmp_path / "demo.db")
 
 
 @pytest.fixture
@@ -144,33 +136,12 @@ def test_a_form_of_another_experiment_writes_nothing(client, path, tmp_path):
 # An error while a search runs.
 
 
-@pytest.fixture
-def slow(path, monkeypatch):
-    """A client whose searches wait until `go` is set."""
-    import evidence_kit.web.desk as desk
-
-    go = threading.Event()
-    real = desk.search
-
-    def waiting(experiment, day, *, progress):
-        while not go.wait(0.005):
-            progress(1, 7)
-        return real(experiment, day, progress=progress)
-
-    monkeypatch.setattr(desk, "search", waiting)
-    monkeypatch.setattr("evidence_kit.web.jobs.PATIENCE", 0.02)
-    client = TestClient(app_on(path), base_url=BASE, follow_redirects=False)
-    yield client, go
-    go.set()
-    client.app.state.desk.close()
-
-
 def expected(client, number):
     return f"{client.app.state.desk.store.identity}-{number}"
 
 
-def test_no_error_is_hidden_by_a_search_that_runs(slow, path):
-    client, _ = slow
+def test_no_error_is_hidden_by_a_search_that_runs(slow_client, path):
+    client, _ = slow_client
     store = ExperimentStore.open(path)
     experiment, last = store.snapshot(), store.look().last
     parameters = store.revision("parameters", "")
@@ -208,8 +179,8 @@ def test_an_error_is_json_for_programs_that_write(client):
 # Freezing and files take their time, too.
 
 
-def test_a_long_freezing_is_followed_to_its_end(slow, path):
-    client, go = slow
+def test_a_long_freezing_is_followed_to_its_end(slow_client, path):
+    client, go = slow_client
     form = form_of(client.get("/evaluate/baselines").text, "/evaluate/baselines")["fields"]
     waiting = client.post("/evaluate/baselines", data={**form, "name": "起点"})
     assert (waiting.status_code, stands(path).baselines) == (202, ())
@@ -221,8 +192,8 @@ def test_a_long_freezing_is_followed_to_its_end(slow, path):
     assert [baseline.name for baseline in stands(path).baselines] == ["起点"]
 
 
-def test_a_freezing_that_is_cancelled_keeps_no_baseline_and_one_that_fails_says_why(slow, path):
-    client, go = slow
+def test_a_freezing_that_is_cancelled_keeps_no_baseline_and_one_that_fails_says_why(slow_client, path):
+    client, go = slow_client
     form = form_of(client.get("/evaluate/baselines").text, "/evaluate/baselines")["fields"]
     waiting = client.post("/evaluate/baselines", data={**form, "name": "起点"})
     cancel = form_of(waiting.text, "/evaluate/cancel")["fields"]
@@ -253,8 +224,8 @@ def test_a_freezing_that_is_cancelled_at_the_last_moment_keeps_no_baseline(clien
     assert stands(path).baselines == ()
 
 
-def test_who_cancels_leaves_the_search_to_those_who_wait_for_it_too(slow):
-    client, _ = slow
+def test_who_cancels_leaves_the_search_to_those_who_wait_for_it_too(slow_client):
+    client, _ = slow_client
     mine = form_of(client.get("/evaluate?q=q1").text, "/evaluate/cancel")["fields"]
     theirs = form_of(client.get("/evaluate?q=q2").text, "/evaluate/cancel")["fields"]
     assert mine["job"] == theirs["job"]
@@ -266,8 +237,8 @@ def test_who_cancels_leaves_the_search_to_those_who_wait_for_it_too(slow):
     assert client.get(progress).json()["state"] == "cancelled"
 
 
-def test_days_with_the_same_sources_are_one_search_and_more_than_may_wait_is_told(slow, monkeypatch):
-    client, _ = slow
+def test_days_with_the_same_sources_are_one_search_and_more_than_may_wait_is_told(slow_client, monkeypatch):
+    client, _ = slow_client
     jobs = {
         re.search('data-job="([0-9a-f]+)"', client.get(f"/evaluate?day=2026-11-0{n}").text)[1] for n in (1, 2)
     }

@@ -8,7 +8,7 @@ import threading
 from html.parser import HTMLParser
 
 import pytest
-from experiments import app_on, client_on, demo_file, hostile_file, stands
+from experiments import client_on, hostile_file, stands
 from forms import form_of, forms_of, send
 from starlette.testclient import TestClient
 from workbench import BASE, HOSTILE
@@ -21,11 +21,6 @@ from evidence_kit.web.app import create_app
 from evidence_kit.web.jobs import CancelledJobError
 from evidence_kit.web.security import HEADERS
 from evidence_kit.web.settings import Settings
-
-
-@pytest.fixture
-def path(tmp_path):
-    return demo_file(tmp_path / "demo.db")
 
 
 @pytest.fixture
@@ -332,29 +327,8 @@ def test_the_way_back_from_a_cancelled_job_is_ours(client):
 # One long run, and everybody else.
 
 
-@pytest.fixture
-def slow(path, monkeypatch):
-    """A client whose searches wait until `go` is set; they look whether to end meanwhile."""
-    import evidence_kit.web.desk as desk
-
-    go = threading.Event()
-    real = desk.search
-
-    def waiting(experiment, day, *, progress):
-        while not go.wait(0.005):
-            progress(1, 7)
-        return real(experiment, day, progress=progress)
-
-    monkeypatch.setattr(desk, "search", waiting)
-    monkeypatch.setattr("evidence_kit.web.jobs.PATIENCE", 0.05)
-    client = TestClient(app_on(path), base_url=BASE, follow_redirects=False)
-    yield client, go
-    go.set()
-    client.app.state.desk.close()
-
-
-def test_a_long_search_shows_its_progress_and_blocks_nobody(slow):
-    client, go = slow
+def test_a_long_search_shows_its_progress_and_blocks_nobody(slow_client):
+    client, go = slow_client
     waiting = client.get("/evaluate?q=q2")
     assert waiting.status_code == 202
     job = re.search(
@@ -372,14 +346,14 @@ def test_a_long_search_shows_its_progress_and_blocks_nobody(slow):
     assert client.get(f"/evaluate/progress?job={job}").json()["state"] == "done"
 
 
-def test_all_who_ask_wait_for_the_same_search(slow):
-    client, _ = slow
+def test_all_who_ask_wait_for_the_same_search(slow_client):
+    client, _ = slow_client
     jobs = {re.search(r'data-job="([0-9a-f]+)"', client.get(f"/evaluate?q=q{n}").text)[1] for n in (1, 2, 3)}
     assert len(jobs) == 1
 
 
-def test_a_cancelled_search_changes_nothing_and_can_be_asked_for_again(slow, path):
-    client, go = slow
+def test_a_cancelled_search_changes_nothing_and_can_be_asked_for_again(slow_client, path):
+    client, go = slow_client
     before = stands(path)
     form = form_of(client.get("/evaluate/measures").text, "/evaluate/cancel")["fields"]
     answer = client.post("/evaluate/cancel", data=form)

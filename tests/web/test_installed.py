@@ -4,7 +4,6 @@ Needs a package index for the build backend; without one it is skipped with pip'
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -12,35 +11,16 @@ import zipfile
 from urllib.parse import quote
 
 import pytest
-from workbench import ROOT
 
 from evidence_kit.course import examples
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory):
-    base = tmp_path_factory.mktemp("wheel")
-    tree = base / "tree"
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, tree / name)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(base), str(tree)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    if built.returncode and "hatchling" in built.stderr:
-        pytest.skip(f"no package index for the build backend: {built.stderr.strip().splitlines()[-1]}")
-    assert built.returncode == 0, built.stderr
-    (wheel,) = base.glob("*.whl")
+def unpacked(wheel, tmp_path_factory):
+    site = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(base / "site")
-    return base / "site"
+        archive.extractall(site)
+    return site
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from experiments import client_on, demo_file, empty_file, hostile_file, stands
+from experiments import client_on, empty_file, hostile_file, stands
 from forms import form_of
 
 from evidence_kit.anchors.bundle import parse_bundle
@@ -12,11 +12,6 @@ from evidence_kit.experiments.store import ExperimentStore
 from evidence_kit.sources.given import document_typed, documents_given
 from evidence_kit.sources.validity import Validity
 from evidence_kit.web.pages import PAGES
-
-
-@pytest.fixture
-def path(tmp_path):
-    return demo_file(tmp_path / "demo.db")
 
 
 @pytest.fixture

@@ -6,16 +6,13 @@ reason.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import venv
-from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.once
-ROOT = Path(__file__).parents[3]
 TEXT = "说明😀：仅限室内。"
 
 
@@ -36,39 +33,18 @@ def run(*args, cwd, **options):
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def installed(wheel, tmp_path_factory):
     """The `evidence` program of an environment that holds the wheel and its dependencies, and a folder to
     work in.
     """
-    base = tmp_path_factory.mktemp("wheel")
-    tree, work = base / "tree", base / "work"
+    base = tmp_path_factory.mktemp("installed")
+    work = base / "work"
     work.mkdir()
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, tree / name)
-    # What other parts of the project provide, where this checkout lacks it.
-    (tree / "data").mkdir(exist_ok=True)
-    for name in ("README.md", "evidence_assistant.py", "answer_adapter.py", "data/placeholder.txt"):
-        if not (tree / name).exists():
-            (tree / name).write_text("", encoding="utf-8")
     # Empty but for what the wheel asks for: the pip of this interpreter installs into it.
     venv.create(base / "env")
     scripts = base / "env" / ("Scripts" if sys.platform == "win32" else "bin")
     pip = (sys.executable, "-m", "pip")
-    wheel = run(*pip, "wheel", "--no-deps", "-w", base / "dist", tree, cwd=work)
-    if wheel.returncode and "hatchling" in wheel.stderr:
-        pytest.skip(f"no package index for the build backend: {wheel.stderr.strip().splitlines()[-1]}")
-    assert wheel.returncode == 0, wheel.stderr
-    (built,) = (base / "dist").glob("*.whl")
-    done = run(*pip, "--python", scripts / "python", "install", built, cwd=work)
+    done = run(*pip, "--python", scripts / "python", "install", wheel, cwd=work)
     if done.returncode and "No matching distribution" in done.stderr:
         pytest.skip(f"no package index for the dependencies: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
